@@ -6,7 +6,6 @@ export type FileFault =
   | 'long_row'
   | 'one_column'
   | 'no_headings'
-  | 'not_json'
   | 'not_xlsx'
   | 'old_excel'
   | 'no_sheet'

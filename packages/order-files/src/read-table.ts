@@ -21,6 +21,11 @@ export interface TableFacts {
   left_out: { cancelled: number; finished: number; ignored: number };
 }
 
+/** The facts of a table that is not read yet. */
+export function unreadFacts(): TableFacts {
+  return { recognized: null, left_out: { cancelled: 0, finished: 0, ignored: 0 } };
+}
+
 /**
  * Reads the orders of a table, whose first row has the headings; skips empty rows. Rows of one order that follow each other are one order.
  * Only its rows, and the ids of the orders before it, are in memory.

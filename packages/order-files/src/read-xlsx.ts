@@ -11,15 +11,26 @@ export interface XlsxFormat {
   sheet: string | undefined;
 }
 
+/** The first bytes of a ZIP file, as .xlsx is one. */
+const ZIP = [0x50, 0x4b, 0x03, 0x04];
 /** Excel before 2007, and the container of an encrypted workbook. */
 const EXCEL_97 = [0xd0, 0xcf, 0x11, 0xe0];
-const [MAX_BYTES, MAX_ROWS, MAX_ROW_CHARACTERS] = [20 * 2 ** 20, 200_000, 2 ** 20];
+/** Max size of a workbook. */
+export const MAX_XLSX_BYTES = 20 * 2 ** 20;
+const [MAX_ROWS, MAX_ROW_CHARACTERS] = [200_000, 2 ** 20];
 const MAX_MERGED = 5_000_000;
+
+const startsWith = (bytes: Uint8Array, start: readonly number[]) => start.every((byte, at) => bytes[at] === byte);
+
+/** Whether a file that starts with these bytes, at least four, is a spreadsheet of Excel or another archive. */
+export function isSpreadsheet(bytes: Uint8Array): boolean {
+  return startsWith(bytes, ZIP) || startsWith(bytes, EXCEL_97);
+}
 
 /** Reads the rows of a sheet that are not empty; a row's line is its number there. The whole sheet is in memory. */
 export async function* readXlsx(chunks: AsyncIterable<Uint8Array>, { sheet: name }: XlsxFormat): AsyncGenerator<Row> {
   const bytes = await collect(chunks);
-  if (EXCEL_97.every((byte, at) => bytes[at] === byte))
+  if (startsWith(bytes, EXCEL_97))
     throw new FileError('old_excel', 'it is an older Excel file, or has a password: save it as .xlsx without one.');
   requireSmallArchive(bytes);
   const { rows, cells, merges = [] } = await openSheet(bytes, name);
@@ -41,7 +52,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   for await (const chunk of chunks) {
     pieces.push(chunk);
     length += chunk.length;
-    if (length > MAX_BYTES)
+    if (length > MAX_XLSX_BYTES)
       throw new FileError('too_large', 'it is larger than 20 MiB: split it, or save it as "CSV UTF-8".');
   }
   const bytes = new Uint8Array(length);

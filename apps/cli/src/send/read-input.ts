@@ -4,8 +4,8 @@ import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { FileError, OptionsError } from '@orders/order-files/errors.ts';
 import { type CsvFormat, readCsv } from '@orders/order-files/read-csv.ts';
 import { type ReadOrder, type SourceOrder, withPositions } from '@orders/order-files/read-order.ts';
-import { readTable, type TableFacts, type TableOptions } from '@orders/order-files/read-table.ts';
-import { readXlsx, type XlsxFormat } from '@orders/order-files/read-xlsx.ts';
+import { readTable, type TableFacts, type TableOptions, unreadFacts } from '@orders/order-files/read-table.ts';
+import { isSpreadsheet, readXlsx, type XlsxFormat } from '@orders/order-files/read-xlsx.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { readJson, readNdjson } from './read-json.ts';
 import { mapDocument } from './source-order.ts';
@@ -24,11 +24,7 @@ const EXTENSIONS: Record<string, Format> = {
 };
 const SPREADSHEETS: ReadonlySet<string> = new Set(['xls', 'xlsb', 'ods', 'numbers']);
 const SAVE_AS = 'save the table as .xlsx or "CSV UTF-8", and send that file.';
-/** The first bytes of a ZIP file, as .xlsx is one, and of an older Excel file. */
-const BINARY = [
-  [0x50, 0x4b, 0x03, 0x04],
-  [0xd0, 0xcf, 0x11, 0xe0],
-].map((bytes) => Buffer.from(bytes));
+/** Enough to tell the kind of a file. */
 const HEAD_BYTES = 4;
 const CHUNK_BYTES = 2 ** 18;
 
@@ -61,7 +57,7 @@ export async function openInput(
 ): Promise<Input> {
   const isStdin = name === '-';
   const size = isStdin ? null : await sizeOf(name);
-  const facts: TableFacts = { recognized: null, left_out: { cancelled: 0, finished: 0, ignored: 0 } };
+  const facts = unreadFacts();
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = isStdin ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
     if (format === 'xlsx') return readTable(readXlsx(withFailures(bytes), table), table, facts);
@@ -128,7 +124,7 @@ function withoutMark(head: Buffer): Buffer {
   const [first, second, third] = head;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
     throw new Failure("it is UTF-16, as PowerShell's > writes it: save it as UTF-8.");
-  if (BINARY.some((bytes) => bytes.equals(head.subarray(0, HEAD_BYTES))))
+  if (isSpreadsheet(head))
     throw new Failure(`it is a spreadsheet or an archive, not text: give --format xlsx, or ${SAVE_AS}`);
   return first === 0xef && second === 0xbb && third === 0xbf ? head.subarray(3) : head;
 }

@@ -1,6 +1,7 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import type { FieldValue } from '../api/review.ts';
 import { useSession } from '../api/session.ts';
+import { createUnloadGuard } from './unload-guard.ts';
 
 /** A value that is typed but not saved. */
 export interface Draft {
@@ -34,7 +35,9 @@ const NONE: Drafts = {};
 
 let stored = read();
 const listeners = new Set<() => void>();
-guardUnload();
+// Closing the tab loses the drafts.
+const guardUnload = createUnloadGuard();
+guardUnload(hasDrafts());
 
 /** Session storage keeps drafts over a reload and a new sign-in in this tab. */
 function read(): Stored {
@@ -49,20 +52,14 @@ function read(): Stored {
 
 function write(changed: Stored): void {
   stored = changed;
-  if (Object.keys(stored.subjects).length > 0) sessionStorage.setItem(STORED, JSON.stringify(stored));
+  if (hasDrafts()) sessionStorage.setItem(STORED, JSON.stringify(stored));
   else sessionStorage.removeItem(STORED);
-  guardUnload();
+  guardUnload(hasDrafts());
   for (const listener of listeners) listener();
 }
 
-/** Asks before the tab is closed, which loses the drafts. Without drafts there is no listener: it keeps pages out of the back/forward cache. */
-function guardUnload(): void {
-  if (Object.keys(stored.subjects).length > 0) window.addEventListener('beforeunload', askToStay);
-  else window.removeEventListener('beforeunload', askToStay);
-}
-
-function askToStay(event: BeforeUnloadEvent): void {
-  event.preventDefault();
+function hasDrafts(): boolean {
+  return Object.keys(stored.subjects).length > 0;
 }
 
 function subscribe(listener: () => void): () => void {

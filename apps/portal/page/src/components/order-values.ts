@@ -1,5 +1,5 @@
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
-import type { TFunction } from 'i18next';
+import type { i18n, TFunction } from 'i18next';
 import type { ListedOrder, Order } from '../api/review.ts';
 import { cached } from './numbers.ts';
 
@@ -57,6 +57,22 @@ export interface Change {
 
 type Item = Order['items'][number];
 
+/** The fields of an order besides its id, as pointers, in the order in which they are shown. */
+export const ORDER_FIELDS = [
+  '/order_number',
+  '/customer/name',
+  '/customer/phone',
+  '/customer/email',
+  '/customer/id',
+  '/address',
+  '/emirate',
+  '/area',
+  '/items',
+  '/total',
+  '/currency',
+  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
+];
+
 /** Locale keys below `field`, by pointer. */
 const NAMES: Record<string, string> = {
   '/customer/name': 'customerName',
@@ -94,6 +110,15 @@ export function fieldLabel(t: TFunction, pointer: string): string {
   }
   const name = NAMES[pointer];
   return name ? t(`review:field.${name}`) : pointer;
+}
+
+/** What a warning says, in the reader's language if it has a text. `t` must know the namespace `review`. */
+export function warningText(
+  { t, i18n }: { t: TFunction; i18n: i18n },
+  { code, detail }: { code: string; detail: string },
+): string {
+  const key = `review:warning.${code}`;
+  return i18n.exists(key) ? t(key) : detail;
 }
 
 /** The only values of a text of an order; empty if it can be any text. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../../api/review.ts';
 import { Mono } from '../../../components/card.tsx';
-import { fieldLabel } from '../../../components/order-values.ts';
+import { fieldLabel, warningText } from '../../../components/order-values.ts';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 
 /** The warnings of one field that a person should look at, each linked to its member of the payload. */
@@ -40,9 +40,8 @@ function NoteList({ warnings, named }: { warnings: Warning[]; named: boolean }):
 
 function WarningNote({ warning, named }: { warning: Warning; named: boolean }): ReactNode {
   const { t, i18n } = useTranslation('review');
-  const { pointer, code, detail, severity } = warning;
+  const { pointer, severity } = warning;
   const { isHighlighted, handlers } = useCrossHighlight(pointer);
-  const isKnown = i18n.exists(`review:warning.${code}`);
   const label = fieldLabel(t, pointer);
   const Icon = severity === 'check' ? TriangleAlert : Info;
   return (
@@ -57,7 +56,7 @@ function WarningNote({ warning, named }: { warning: Warning; named: boolean }): 
       <Icon aria-hidden="true" size={14} />
       <span>
         {named && pointer !== '' && <>{label === pointer ? <Mono>{pointer}</Mono> : <strong>{label}</strong>} </>}
-        {isKnown ? t(`warning.${code}`) : detail}
+        {warningText({ t, i18n }, warning)}
       </span>
     </button>
   );

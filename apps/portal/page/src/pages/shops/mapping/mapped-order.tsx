@@ -1,4 +1,3 @@
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,22 +6,7 @@ import type { Order } from '../../../api/review.ts';
 import type { Preview } from '../../../api/sources.ts';
 import { Fact } from '../../../components/card.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
-import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
-
-const SHOWN = [
-  '/order_number',
-  '/customer/name',
-  '/customer/phone',
-  '/customer/email',
-  '/customer/id',
-  '/address',
-  '/emirate',
-  '/area',
-  '/items',
-  '/total',
-  '/currency',
-  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
-];
+import { fieldLabel, fieldText, ORDER_FIELDS, valueAt } from '../../../components/order-values.ts';
 
 /** The order that a mapping makes of a delivery. */
 export function MappedOrder(props: { preview: UseQueryResult<Preview>; idPrefix: string }): ReactNode {
@@ -55,7 +39,7 @@ function Result({ preview, idPrefix }: { preview: Preview; idPrefix: string }): 
           {order.source_order_id ? [idPrefix, order.source_order_id].filter(Boolean).join(':') : '–'}
         </span>
       </Fact>
-      {SHOWN.map((pointer) => (
+      {ORDER_FIELDS.map((pointer) => (
         <Fact key={pointer} name={fieldLabel(t, pointer)}>
           <span dir="auto" className="mapped-value">
             {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}

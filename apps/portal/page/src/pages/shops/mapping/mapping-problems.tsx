@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Preview } from '../../../api/sources.ts';
 import { Button } from '../../../components/button.tsx';
 import { Mono } from '../../../components/card.tsx';
+import { warningText } from '../../../components/order-values.ts';
 import { fieldName } from './field-row.tsx';
 import { type FieldName, fieldOf, type MappingForm } from './mapping-form.ts';
 
@@ -51,10 +52,7 @@ export function problemsOf(
   const { order, warnings, is_mapped } = about.preview;
   const toCheck = warnings
     .filter(({ code }) => severityOfWarning(code) === 'check')
-    .map(({ pointer, code, detail }) => ({
-      field: fieldOf(pointer),
-      text: i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail,
-    }));
+    .map((warning) => ({ field: fieldOf(warning.pointer), text: warningText({ t, i18n }, warning) }));
   const isEmpty = (value: unknown) => value === null || value === undefined || (Array.isArray(value) && !value[0]);
   const absent = IMPORTANT.filter((pointer) => isEmpty(valueAt(order, pointer))).flatMap((at) => fieldOf(at) ?? []);
   const deadEnds = (field: FieldName) => (firstValue(form, field, document) === null ? pointersOf(form, field) : null);

@@ -1,30 +1,16 @@
 import { toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { suggestFields } from '@orders/domain/sources/suggest-field.ts';
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { fieldOfHeading } from '@orders/order-files/field-of-heading.ts';
 import type { OrderMapping } from '../../../api/sources.ts';
+import { ORDER_FIELDS } from '../../../components/order-values.ts';
 
 /** The field of each column as a pointer, such as `/customer/phone`; null for one that is left out. */
 export type Columns = readonly (string | null)[];
 
-const ITEM_MEMBERS = ['name', 'quantity', 'sku'];
+const ITEM_FIELDS = ['name', 'quantity', 'sku'].map((member) => `/items/0/${member}`);
 
 /** The fields that a column can have; those of further items only if a heading means them. */
-const FIELDS = [
-  '/source_order_id',
-  '/order_number',
-  '/customer/name',
-  '/customer/phone',
-  '/customer/email',
-  '/customer/id',
-  '/address',
-  '/emirate',
-  '/area',
-  ...ITEM_MEMBERS.map((member) => `/items/0/${member}`),
-  '/total',
-  '/currency',
-  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
-];
+const FIELDS = ['/source_order_id', ...ORDER_FIELDS.flatMap((field) => (field === '/items' ? ITEM_FIELDS : field))];
 
 /** What is offered for these columns. */
 export function fieldsFor(columns: Columns): string[] {

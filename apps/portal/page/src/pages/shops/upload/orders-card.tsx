@@ -11,7 +11,7 @@ import { Button } from '../../../components/button.tsx';
 import { Card, Dotted } from '../../../components/card.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { ProblemNote, Skeleton } from '../../../components/loaded.tsx';
-import { fieldLabel, fieldText, itemText } from '../../../components/order-values.ts';
+import { fieldLabel, fieldText, itemText, warningText } from '../../../components/order-values.ts';
 import { FileProblem } from './file-problem.tsx';
 import { readOrdersOf } from './run-in-worker.ts';
 import { reasonOf, type SentOrder } from './sending.ts';
@@ -206,7 +206,7 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
                   {previewed.warnings.map(({ pointer, code, detail }) => (
                     <li key={pointer + code}>
                       <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}
-                      {i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail}
+                      {warningText({ t, i18n }, { code, detail })}
                     </li>
                   ))}
                 </ul>

@@ -1,10 +1,12 @@
 import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
+import { isFinal } from '@orders/domain/receipt-states.ts';
 import { BATCH_BYTES, cutBatches } from '@orders/order-files/cut-batches.ts';
 import type { Rejection, SourceOrder } from '@orders/order-files/read-order.ts';
 import { useSyncExternalStore } from 'react';
 import type { Outcome } from '../../../../../src/uploads/find-outcomes.ts';
 import type { UploadResult } from '../../../../../src/uploads/record-orders.ts';
 import { call, isProblem } from '../../../api/client.ts';
+import { createUnloadGuard } from '../../../components/unload-guard.ts';
 
 /** An order with what became of it. */
 export interface SentOrder extends SourceOrder {
@@ -35,19 +37,18 @@ export interface Sending {
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 10_000];
 /** A request without a reply for this long is repeated. */
 const TIMEOUT_MS = 60_000;
-const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead']);
 
 /** By their account. */
 const sendings = new Map<number, Sending>();
 const endings = new Map<number, AbortController>();
 const listeners = new Set<() => void>();
+// Closing the tab ends them.
+const guardUnload = createUnloadGuard();
 
 function set(accountId: number, sending: Sending | null): void {
   if (sending) sendings.set(accountId, sending);
   else sendings.delete(accountId);
-  // Closing the tab ends them.
-  if ([...sendings.values()].some(isRunning)) window.addEventListener('beforeunload', askToStay);
-  else window.removeEventListener('beforeunload', askToStay);
+  guardUnload([...sendings.values()].some(isRunning));
   for (const listener of listeners) listener();
 }
 
@@ -58,10 +59,6 @@ function change(accountId: number, changed: Partial<Sending>): void {
 
 function isRunning({ phase }: Sending): boolean {
   return phase === 'sending' || phase === 'waiting';
-}
-
-function askToStay(event: BeforeUnloadEvent): void {
-  event.preventDefault();
 }
 
 function subscribe(listener: () => void): () => void {
@@ -180,7 +177,7 @@ async function followAll(
       }
       const before = open.length;
       // A receipt that no longer exists is not asked for again.
-      open = open.filter(({ outcome }) => outcome !== undefined && !FINAL.has(outcome.state));
+      open = open.filter(({ outcome }) => outcome !== undefined && !isFinal(outcome.state));
       settled += before - open.length;
       onSettled(settled);
       if (open.length > 0) await sleep(pause, signal);
@@ -253,7 +250,7 @@ export function resultOf(order: SentOrder, phase: Sending['phase']): Result {
   if (!outcome) return phase === 'done' ? 'gone' : 'open';
   if (outcome.state === 'dead') return 'dead';
   if (outcome.differs) return 'differs';
-  if (!FINAL.has(outcome.state)) return 'open';
+  if (!isFinal(outcome.state)) return 'open';
   if (contradictions.length > 0) return 'contradicts';
   return isReplay || outcome.state === 'duplicate' ? 'duplicate' : 'written';
 }

@@ -3,8 +3,8 @@ import { FileError } from '@orders/order-files/errors.ts';
 import type { Row } from '@orders/order-files/order-rows.ts';
 import { readCsv } from '@orders/order-files/read-csv.ts';
 import { type SourceOrder, withPositions } from '@orders/order-files/read-order.ts';
-import { readTable, type TableFacts } from '@orders/order-files/read-table.ts';
-import { readXlsx } from '@orders/order-files/read-xlsx.ts';
+import { readTable, type TableFacts, unreadFacts } from '@orders/order-files/read-table.ts';
+import { isSpreadsheet, MAX_XLSX_BYTES, readXlsx } from '@orders/order-files/read-xlsx.ts';
 import type { OrderMapping } from '../../../api/sources.ts';
 
 /** What a table looks like. */
@@ -23,11 +23,8 @@ export interface TableOrders extends TableFacts {
   orders: SourceOrder[];
 }
 
-const MAX_BYTES = 20 * 2 ** 20;
 const SAMPLES = 3;
 const SAMPLE_ROWS = 50;
-const ZIP = [0x50, 0x4b, 0x03, 0x04];
-const EXCEL_97 = [0xd0, 0xcf, 0x11, 0xe0];
 /** Enough for the longest first line that is likely. */
 const FIRST_BYTES = 2 ** 16;
 
@@ -60,7 +57,7 @@ export async function readHead(file: File): Promise<TableHead> {
  * @throws {FileError}
  */
 export async function readOrders(file: File, mapping: OrderMapping | null): Promise<TableOrders> {
-  const facts: TableFacts = { recognized: null, left_out: { cancelled: 0, finished: 0, ignored: 0 } };
+  const facts = unreadFacts();
   const orders: SourceOrder[] = [];
   const rows = await rowsOf(file);
   for await (const order of withPositions(readTable(rows, { mapping, ignored: [], ignoreUnmapped: true }, facts)))
@@ -77,11 +74,10 @@ async function keyOf(headings: readonly string[]): Promise<string | null> {
 
 /** The kind of a file follows from its content: names are often wrong. */
 async function rowsOf(file: File): Promise<AsyncGenerator<Row>> {
-  if (file.size > MAX_BYTES)
+  if (file.size > MAX_XLSX_BYTES)
     throw new FileError('too_large', 'it is larger than 20 MiB: split it, or use the command orders send.');
   const first = new Uint8Array(await file.slice(0, FIRST_BYTES).arrayBuffer());
-  const startsWith = (bytes: readonly number[]) => bytes.every((byte, at) => first[at] === byte);
-  if (startsWith(ZIP) || startsWith(EXCEL_97)) return readXlsx(chunksOf(file), { sheet: undefined });
+  if (isSpreadsheet(first)) return readXlsx(chunksOf(file), { sheet: undefined });
   const text = new TextDecoder().decode(first).trimStart();
   if (/^[[{]/.test(text)) throw new FileError('not_csv', 'it is JSON, not a table: send it with orders send.');
   return readCsv(chunksOf(file), { delimiter: delimiterOf(text), isTabs: false });
