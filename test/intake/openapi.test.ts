@@ -2,16 +2,24 @@ import { expect, test } from '@jest/globals';
 import { createEndpoint, requestTest } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
+import { exactDocument } from '@orders/intake/docs/openapi/document.ts';
 import { until } from '@orders/test-services/until.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { useStack } from '../harness/use-stack.ts';
+import { checkAgainst, checkReply } from '../jest/openapi-check.ts';
 
 /** A webhook of the document, as far as the test reads it. */
 interface Webhook {
   parameters: { name: string; schema: { pattern?: string } }[];
   requestBody: { content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } } };
+}
+
+/** The exact document, as far as the test reads it. */
+interface Documented {
+  webhooks: Record<string, { post: Webhook }>;
+  components: object;
 }
 
 const { stack, db, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
@@ -39,6 +47,51 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   expect(body.servers).toEqual([{ url: '/delivery/api' }]);
 });
 
+/** The reply of a later version: more members everywhere, other codes and types, and ids of another form. */
+function asOfLaterVersion(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => asOfLaterVersion(one, name));
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([key, inner]) => [key, asOfLaterVersion(inner, key)]);
+    return { ...Object.fromEntries(members), added_later: { code: 'anything' } };
+  }
+  if (typeof value !== 'string') return value;
+  if (['code', 'outcome', 'channel'].includes(name)) return 'added_later';
+  if (name === 'type') return value.startsWith('/docs') ? '/docs/elsewhere' : 'order.added_later';
+  return ['receipt_id', 'id', 'kept_as'].includes(name) ? `cell2:${'x'.repeat(200)}` : value;
+}
+
+test('the published document, and not the exact one, accepts the replies of a later version', async () => {
+  await stack.worker();
+  const account = await stack.account();
+  await setEvents(db, account.id, true);
+  const written = await api.process(account, { source_order_id: 'later', emirate: 'Sharjha' });
+  const order = { source_order_id: 'later-2' };
+  const replies: [method: string, path: string, reply: Awaited<ReturnType<typeof api.send>>][] = [
+    ['POST', '/ingest/orders', await api.order(account, order)],
+    ['POST', '/ingest/orders', await api.order(account, 'no JSON')],
+    ['POST', '/ingest/orders/batch', await api.batch(account, [order, 7])],
+    ['POST', '/ingest/orders/cancel', await api.cancel(account, order)],
+    ['POST', '/ingest/preview', await api.preview(account, order)],
+    ['POST', '/ingest/reconcile', await api.reconcile(account, ['later', 'never'])],
+    ['GET', `/ingest/status/${written.receipt_id}`, await api.status(account, written.receipt_id)],
+    [
+      'GET',
+      '/ingest/events',
+      await until('an event', async () => {
+        const page = await api.events(account);
+        return page.body.events.length > 0 && page;
+      }),
+    ],
+  ];
+  const checkPublished = checkAgainst((await api.send('GET', '/openapi.json')).body);
+  for (const [method, path, reply] of replies) {
+    checkPublished(method, path, reply);
+    const later = { ...reply, body: asOfLaterVersion(reply.body) };
+    checkPublished(method, path, later);
+    expect(() => checkReply(method, path, later)).toThrow(path.replace(written.receipt_id, '{receipt_id}'));
+  }
+});
+
 test('each example of an order is read without a warning', async () => {
   const { paths } = (await api.send('GET', '/openapi.json')).body;
   const { examples } = paths['/ingest/orders'].post.requestBody.content['application/json'];
@@ -49,7 +102,7 @@ test('each example of an order is read without a warning', async () => {
 });
 
 test('what is delivered to endpoints matches the webhooks of the document', async () => {
-  const { webhooks, components } = (await api.send('GET', '/openapi.json')).body;
+  const { webhooks, components } = exactDocument('') as Documented;
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: 'document', components });
@@ -65,7 +118,7 @@ test('what is delivered to endpoints matches the webhooks of the document', asyn
   await until('both are delivered', async () => receiver.received.length === 2);
   await receiver.close();
   expect(Object.keys(webhooks)).toEqual(['event', 'endpoint.test']);
-  for (const [name, { post }] of Object.entries<{ post: Webhook }>(webhooks)) {
+  for (const [name, { post }] of Object.entries(webhooks)) {
     const { schema, examples } = post.requestBody.content['application/json'];
     const validate = ajv.compile(
       JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')),

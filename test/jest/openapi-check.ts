@@ -1,3 +1,4 @@
+import { exactDocument } from '@orders/intake/docs/openapi/document.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
@@ -24,19 +25,18 @@ interface Reply {
 /** Headers that a reply may only have if the document lists them. */
 const DOCUMENTED = ['ratelimit', 'ratelimit-policy', 'retry-after'];
 
-/** By the text of the document. Compiling its schemas takes a second; modules of this folder are loaded once per process, and keep them. */
-const checks = new Map<string, ReturnType<typeof createCheck>>();
+/** Compiling its schemas takes a second; modules of this folder are loaded once per process, and keep them. */
+let exactCheck: ReturnType<typeof checkAgainst> | undefined;
 
-/** @returns a function that throws if a reply, or a request that was accepted, does not match the OpenAPI document. */
-export function checkAgainst(document: object): ReturnType<typeof createCheck> {
+/** Throws if a reply, or a request that was accepted, does not match what this version says of itself, which is stricter than the published document. */
+export const checkReply: ReturnType<typeof checkAgainst> = (...args) => {
+  exactCheck ??= checkAgainst(exactDocument(''));
+  exactCheck(...args);
+};
+
+/** @returns the same function for another OpenAPI document. */
+export function checkAgainst(document: object) {
   const { paths, components } = document as Document;
-  const text = JSON.stringify({ paths, components });
-  const check = checks.get(text) ?? createCheck({ paths, components });
-  checks.set(text, check);
-  return check;
-}
-
-function createCheck({ paths, components }: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const validators = new Map<object, ValidateFunction>();

@@ -6,6 +6,7 @@ import { VERSION } from '@orders/runtime/version.ts';
 import { batchReplySchema, batchResultSchema } from './batch-schemas.ts';
 import { cancellationSchemas } from './cancellation-schemas.ts';
 import { eventPageSchema, eventSchema, eventsOperation, eventWebhooks } from './events.ts';
+import { withOpenReplies } from './open-replies.ts';
 import {
   batchOperation,
   cancelOperation,
@@ -69,6 +70,11 @@ const problemSchema = {
 
 /** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is their prefix. */
 export function openApiDocument(basePath: string): object {
+  return withOpenReplies(exactDocument(basePath));
+}
+
+/** The same with replies and events exactly as this version sends them: what tests compare, and the types of `@orders/client`. */
+export function exactDocument(basePath: string): object {
   return {
     openapi: '3.1.0',
     info: {
