@@ -138,7 +138,6 @@ begin
   grant select, insert, update, delete on workers to orders_worker;
   grant select (window_to), delete on sign_in_attempts to orders_worker;
   grant select (expires_at, ends_at), delete on user_sessions to orders_worker;
-  grant select (expires_at), delete on invitations to orders_worker;
   grant select (expires_at), delete on user_verifications to orders_worker;
   grant select (expires_at), delete on invitations, password_resets to orders_worker;
   grant select (at), delete on unconfirmed_sign_ins to orders_worker;
@@ -166,8 +165,6 @@ begin
     on accounts to orders_portal;
   grant update (expires_at, revoked_at, lifetime_seconds, scopes, addresses) on api_keys to orders_portal;
   grant insert, update (expires_at), delete on signing_secrets to orders_portal;
-  grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, sign_in_attempts
-    to orders_portal;
   grant select, insert, update (role), delete on memberships to orders_portal;
   grant select, insert, delete, update (expires_at) on operator_changes to orders_portal;
   grant select, insert, update, delete on user_second_factors, user_passkeys to orders_portal;

@@ -3,38 +3,15 @@ import { compareOrders, type Difference } from './compare-orders.ts';
 import { type ItemOrigin, isItemEdit } from './edit-items.ts';
 import { isWithin, keepWarning } from './keep-warnings.ts';
 import { MAX_ITEMS } from './normalize/limits.ts';
-import { WARNINGS, type Warning, type WarningCode } from './normalize/warnings.ts';
+import { WARNINGS, type Warning } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
 import type { Item, NormalizedOrder, Order } from './order.ts';
 import type { FieldError } from './problems.ts';
 
-/** Warnings about a value that is lost or not understood. A reviewer who typed it can correct it at once. */
-const REJECTED: ReadonlySet<WarningCode> = new Set<WarningCode>([
-  'not_text',
-  'inexact_number',
-  'out_of_range',
-  'too_long',
-  'not_an_object',
-  'phone_unreadable',
-  'phone_digits_lost',
-  'email_implausible',
-  'emirate_unknown',
-  'emirate_ambiguous',
-  'too_many_items',
-  'not_an_item',
-  'quantity_unreadable',
-  'total_unreadable',
-  'total_negative',
-  'total_ambiguous',
-  'currency_unknown',
-  'currency_ambiguous',
-  'value_unknown',
-]);
-
-/** Errors for those warnings of an edit that are a reason to reject it. */
+/** Errors for those warnings of an edit that are a reason to reject it: the reviewer who typed the value can correct it at once. */
 function toRejections(warnings: readonly Warning[]): FieldError[] {
   return warnings
-    .filter(({ code }) => REJECTED.has(code))
+    .filter(({ code }) => WARNINGS[code][2] === 'retype')
     .map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code][0]}.` }));
 }
 

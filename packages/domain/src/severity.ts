@@ -1,4 +1,4 @@
-import type { WarningCode } from './normalize/warnings.ts';
+import { WARNINGS, type Warning } from './normalize/warnings.ts';
 import type { Item, Order } from './order.ts';
 
 /** Whether a person should look at a warning, or it is about a harmless, certain correction. */
@@ -12,67 +12,18 @@ export type Severity = (typeof SEVERITIES)[number];
 export const BLOCKERS = ['no_reachable_phone', 'no_address', 'no_emirate', 'no_items'] as const;
 export type Blocker = (typeof BLOCKERS)[number];
 
-/** `corrected` only if nothing was guessed or lost. */
-const WARNING_SEVERITIES: Record<WarningCode, WarningSeverity> = {
-  not_text: 'check',
-  means_nothing: 'corrected',
-  pair_as_text: 'corrected',
-  json_as_text: 'corrected',
-  number_as_text: 'corrected',
-  inexact_number: 'check',
-  out_of_range: 'check',
-  characters_removed: 'corrected',
-  too_long: 'check',
-  customer_as_text: 'check',
-  customer_in_list: 'corrected',
-  not_an_object: 'check',
-  phone_unreadable: 'check',
-  phone_not_valid: 'check',
-  phone_in_parts: 'corrected',
-  phone_extension: 'corrected',
-  phone_second_number: 'check',
-  phone_with_text: 'check',
-  phone_without_plus: 'check',
-  phone_scientific: 'corrected',
-  phone_digits_lost: 'check',
-  email_implausible: 'check',
-  address_joined: 'corrected',
-  emirate_unknown: 'check',
-  emirate_ambiguous: 'check',
-  emirate_corrected: 'corrected',
-  emirate_from_place: 'corrected',
-  emirate_extracted: 'corrected',
-  emirate_contradicted: 'check',
-  inferred: 'check',
-  too_many_items: 'check',
-  items_in_object: 'corrected',
-  items_not_a_list: 'corrected',
-  item_as_text: 'check',
-  not_an_item: 'check',
-  quantity_from_text: 'corrected',
-  quantity_unreadable: 'check',
-  total_in_object: 'corrected',
-  total_unreadable: 'check',
-  total_negative: 'check',
-  total_ambiguous: 'check',
-  total_fraction: 'check',
-  total_rounded: 'corrected',
-  currency_unknown: 'check',
-  currency_ambiguous: 'check',
-  currency_conflict: 'check',
-  value_unknown: 'check',
-  unknown_field: 'check',
-  more_warnings: 'check',
-};
-
-/** The codes of harmless warnings; all others, including codes of other versions, are to be checked. */
-export const CORRECTED_CODES: readonly string[] = Object.keys(WARNING_SEVERITIES).filter(
-  (code) => WARNING_SEVERITIES[code as WarningCode] === 'corrected',
+const CORRECTED: ReadonlySet<string> = new Set(
+  Object.entries(WARNINGS).flatMap(([code, [, , doubt]]) => (doubt === 'corrected' ? [code] : [])),
 );
-const CORRECTED: ReadonlySet<string> = new Set(CORRECTED_CODES);
 
+/** Codes of other versions are to be checked. */
 export function severityOfWarning(code: string): WarningSeverity {
   return CORRECTED.has(code) ? 'corrected' : 'check';
+}
+
+/** The warnings, each with its severity. */
+export function rateWarnings(warnings: readonly Warning[]): (Warning & { severity: WarningSeverity })[] {
+  return warnings.map((warning) => ({ ...warning, severity: severityOfWarning(warning.code) }));
 }
 
 /** A number in E.164, possibly with an extension. Postgres reads the same expression. */

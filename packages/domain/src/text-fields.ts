@@ -9,14 +9,14 @@ interface TextField {
   names: string;
   /** Its only values, each with what else is read as it: in small letters, without spaces and signs. */
   values?: Readonly<Record<string, string>>;
-  /** It has a line `label: value` for each of several facts, which senders may send as a list or an object. */
+  /** A list of facts, stored as text with a line `label: value` for each. */
   hasLines?: true;
 }
 
 /**
  * The texts of an order that senders may leave out, by their name: the member in JSON, the column in Postgres, the member of a mapping.
- * Reading, comparing, editing, erasing, storing, mapping, exporting, documenting and showing them follows from this list. "Where things are
- * added" in CONTRIBUTING.md names what else a new one needs.
+ * Reading, comparing, editing, erasing, storing, mapping and exporting them follow from this list, and so do the OpenAPI document and the
+ * portal's list of fields. Labels, guides, the printed order, columns and grants do not: see CONTRIBUTING.md.
  */
 export const TEXT_FIELDS = {
   payment_state: {

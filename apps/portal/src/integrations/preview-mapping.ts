@@ -1,5 +1,7 @@
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import type { Order } from '@orders/domain/order.ts';
 import { Problem } from '@orders/domain/problems.ts';
+import { rateWarnings } from '@orders/domain/severity.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
@@ -7,8 +9,8 @@ import { sourceOrderIdErrors } from '@orders/domain/validate-order.ts';
 
 /** The order that a mapping makes of a delivery. */
 export interface MappingPreview {
-  order: ReturnType<typeof normalizeOrder>['order'];
-  warnings: ReturnType<typeof normalizeOrder>['warnings'];
+  order: Order;
+  warnings: ReturnType<typeof rateWarnings>;
   /** Whether the order has a valid `source_order_id`; without one, the delivery becomes a dead receipt. */
   is_mapped: boolean;
 }
@@ -21,7 +23,8 @@ export interface MappingPreview {
 export function previewMapping(mapping: OrderMapping, delivery: string): MappingPreview {
   const payload = mapOrder(parse(delivery), mapping);
   const isMapped = sourceOrderIdErrors(payload.source_order_id, '').length === 0;
-  return { ...normalizeOrder(payload), is_mapped: isMapped };
+  const { order, warnings } = normalizeOrder(payload);
+  return { order, warnings: rateWarnings(warnings), is_mapped: isMapped };
 }
 
 function parse(delivery: string): Record<string, unknown> {

@@ -14,9 +14,8 @@ import { UNDO_SECONDS } from '@orders/database/orders/review-orders.ts';
 import { run } from '@orders/database/run.ts';
 import type { OrderChange } from '@orders/domain/edit-order.ts';
 import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import { severityOfWarning, type WarningSeverity } from '@orders/domain/severity.ts';
+import { rateWarnings } from '@orders/domain/severity.ts';
 
 export interface OrderReview {
   state: ReviewState;
@@ -52,7 +51,7 @@ type ReviewColumns = {
 
 /** An order for reviewers. Its items are cut to today's maximum; `item_count` is the number it was written with. */
 export type ReviewedOrder = Omit<OrderJson, 'warnings'> &
-  ListColumns & { warnings: (Warning & { severity: WarningSeverity })[] };
+  ListColumns & { warnings: ReturnType<typeof rateWarnings> };
 
 /** An order of this account with its review; null when the account has no such order. */
 export async function findReviewedOrder(
@@ -64,8 +63,7 @@ export async function findReviewedOrder(
   if (!row) return null;
   const { review_state: state, reviewed_by: by, reviewed_at: at, review_reason: reason, undo_until, erased_at } = row;
   const { warnings, ...json } = toJson(row);
-  const rated = warnings.map((warning) => ({ ...warning, severity: severityOfWarning(warning.code) }));
-  const order = { ...json, warnings: rated, ...listColumns(row) };
+  const order = { ...json, warnings: rateWarnings(warnings), ...listColumns(row) };
   return { order, review: { state, by, at, reason, undo_until }, erased_at };
 }
 

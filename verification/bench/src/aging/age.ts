@@ -1,13 +1,13 @@
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { readConfig } from '@orders/worker/config.ts';
 import type { Knex } from 'knex';
 
 const DAY_MS = 24 * 3_600_000;
 const WEEK_MS = 7 * DAY_MS;
-/** The default retention times of the worker in milliseconds. */
-export const IDEMPOTENCY_TTL_MS = 7 * DAY_MS;
-const RECEIPT_RETENTION_MS = 90 * DAY_MS;
+/** The default times of the worker. */
+const { IDEMPOTENCY_TTL, RECEIPT_RETENTION } = readConfig({ DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x' });
 /** Weeks that reach the end of their retention in each cycle. */
 const WEEKS = 2;
 
@@ -15,7 +15,7 @@ const WEEKS = 2;
 export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number; keys: number; receipts: number }) {
   await addKeys(knex, keys, 2);
   const start =
-    Math.floor((Date.now() - RECEIPT_RETENTION_MS) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
+    Math.floor((Date.now() - RECEIPT_RETENTION) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
   await createPartitions(connectionOf(knex), start);
   for (let week = 0; week < WEEKS; week += 1) {
     await knex.raw(
@@ -38,11 +38,11 @@ export async function addKeys(knex: Knex, keys: number, expiredEvery: number): P
      select 1, gen_random_uuid()::text, gen_random_uuid(),
             now() - case when i % ? = 0 then ? else random() * ? end * interval '1 ms'
      from generate_series(1, ?) as i`,
-    [expiredEvery, IDEMPOTENCY_TTL_MS * 1.01, IDEMPOTENCY_TTL_MS / 2, keys],
+    [expiredEvery, IDEMPOTENCY_TTL * 1.01, IDEMPOTENCY_TTL / 2, keys],
   );
 }
 
-const EXPIRED = `created_at < now() - ${IDEMPOTENCY_TTL_MS} * interval '1 ms'`;
+const EXPIRED = `created_at < now() - ${IDEMPOTENCY_TTL} * interval '1 ms'`;
 
 export async function countExpired(knex: Knex): Promise<number> {
   const { rows } = await knex.raw(`select count(*) as count from idempotency_keys where ${EXPIRED}`);
@@ -51,7 +51,7 @@ export async function countExpired(knex: Knex): Promise<number> {
 
 /** The number of partitions of receipts and bodies past their retention. */
 export async function countOldPartitions(knex: Knex): Promise<number> {
-  const before = new Date(Date.now() - RECEIPT_RETENTION_MS - WEEK_MS).toISOString().slice(0, 10).replaceAll('-', '');
+  const before = new Date(Date.now() - RECEIPT_RETENTION - WEEK_MS).toISOString().slice(0, 10).replaceAll('-', '');
   const { rows } = await knex.raw(
     `select count(*) as count from pg_class
      where relkind = 'r' and relname ~ '^receipt(s|_payloads)_\\d+$' and left(substring(relname from '\\d+$'), 8) < ?`,

@@ -1,4 +1,3 @@
-import { severityOfWarning } from '@orders/domain/severity.ts';
 import { valueAt } from '@orders/domain/sources/json-pointer.ts';
 import type { i18n, TFunction } from 'i18next';
 import type { ReactNode } from 'react';
@@ -51,7 +50,7 @@ export function problemsOf(
   const { form, changed, document } = about;
   const { order, warnings, is_mapped } = about.preview;
   const toCheck = warnings
-    .filter(({ code }) => severityOfWarning(code) === 'check')
+    .filter(({ severity }) => severity === 'check')
     .map((warning) => ({ field: fieldOf(warning.pointer), text: warningText({ t, i18n }, warning) }));
   const isEmpty = (value: unknown) => value === null || value === undefined || (Array.isArray(value) && !value[0]);
   const absent = IMPORTANT.filter((pointer) => isEmpty(valueAt(order, pointer))).flatMap((at) => fieldOf(at) ?? []);

@@ -1,8 +1,8 @@
+import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Send, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { MappingPreview } from '../../../../../src/integrations/preview-mapping.ts';
 import { call, isProblem, type Json } from '../../../api/client.ts';
 import type { Order } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
@@ -20,7 +20,7 @@ import type { TableOrders } from './table-file.ts';
 const MAX_PREVIEWED = 20;
 const MAX_RETRIES = 5;
 
-type Previewed = Json<Pick<MappingPreview, 'order' | 'warnings'>> | { error: NonNullable<SentOrder['rejection']> };
+type Previewed = Json<NormalizedOrder> | { error: NonNullable<SentOrder['rejection']> };
 
 /** How many orders a file has, the first ones with their warnings, and the button that sends all. */
 export function OrdersCard(props: {
