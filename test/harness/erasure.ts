@@ -14,7 +14,9 @@ export const CUSTOMER = {
   'customer id': 'customer-marker-81',
   address: 'Villa "Marker" 77,\n   at Street 9ب, Al Barsha',
   area: 'Marker Heights',
+  'delivery time': 'When she is back from Zayed Street',
   instructions: 'Gate code 4471#, ask for her',
+  details: 'Gift card: Get well, from your aunt',
   'mistyped phone': '0508277164',
   'why it was rejected': 'She asked us to forget it',
 };
@@ -24,7 +26,9 @@ export const CUSTOMER_MEMBERS = {
   customer: { name: CUSTOMER.name, phone: CUSTOMER.phone[0], email: CUSTOMER.email, id: CUSTOMER['customer id'] },
   address: CUSTOMER.address,
   area: CUSTOMER.area,
+  delivery_time: CUSTOMER['delivery time'],
   delivery_instructions: CUSTOMER.instructions,
+  details: CUSTOMER.details,
 };
 /** Members of an order that an erasure keeps. */
 export const NOT_ERASED = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };

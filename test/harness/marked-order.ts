@@ -9,7 +9,9 @@ export const PERSONAL = {
   address: 'Villa "Marker" 77,\n   at Street 9ب, Al Barsha',
   area: 'Marker Heights',
   item: 'Soup for Zubayda',
+  delivery_time: 'When Zubayda is back from Zayed Street',
   delivery_instructions: 'Gate code 4471#, ask for Zubayda',
+  details: 'Gift card: For Zubayda, from her aunt',
   // The name of an unknown member is part of its warning's pointer, so it is stored with the warning.
   member: 'tel:+971-50-827-7163',
 } satisfies Markers;
@@ -26,7 +28,9 @@ const ORDER = {
   emirate: 'Dubai',
   area: PERSONAL.area,
   items: [{ name: PERSONAL.item, quantity: '2' }],
+  delivery_time: PERSONAL.delivery_time,
   delivery_instructions: PERSONAL.delivery_instructions,
+  details: PERSONAL.details,
 };
 
 /** The body of an order with all of `PERSONAL`. */
@@ -49,7 +53,9 @@ export const ALLOWED_COLUMNS: Record<string, string[]> = {
     'address',
     'area',
     'items',
+    'delivery_time',
     'delivery_instructions',
+    'details',
     'warnings',
     'review_reason',
   ],

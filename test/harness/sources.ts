@@ -7,6 +7,7 @@ import type { Order } from '@orders/domain/order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Api, Reply, TestAccount } from './api.ts';
 import type { Stack } from './stack.ts';
@@ -114,4 +115,7 @@ export function readDeliveryFixture(delivery: RecordedOrder['delivery']): Buffer
   return readFileSync(resolve(FIXTURES, `${delivery}.json`));
 }
 
-export const RECORDED_ORDERS: RecordedOrder[] = JSON.parse(readFileSync(resolve(FIXTURES, 'orders.json'), 'utf8'));
+/** The file leaves out the texts that an order does not have. */
+export const RECORDED_ORDERS: RecordedOrder[] = JSON.parse(readFileSync(resolve(FIXTURES, 'orders.json'), 'utf8')).map(
+  (recorded: RecordedOrder) => ({ ...recorded, order: { ...ofTextFields(() => null), ...recorded.order } }),
+);

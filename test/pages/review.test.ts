@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, stopTime } from '../harness/browser.ts';
@@ -317,12 +314,6 @@ describe('the list', () => {
     await page.keyboard.press('j');
     await page.locator('.order-number:focus', { hasText: 'BULK-3000' }).waitFor();
   });
-});
-
-test.each(['en', 'ar'])('each warning code has a text in %s', (language) => {
-  const path = join(import.meta.dirname, `../../apps/portal/page/src/locales/${language}/review.json`);
-  const { warning } = JSON.parse(readFileSync(path, 'utf8'));
-  expect(new Set(Object.keys(warning))).toEqual(new Set([...Object.keys(WARNINGS), 'ordered_again', 'show']));
 });
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {

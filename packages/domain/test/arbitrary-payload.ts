@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { ofTextFields } from '../src/text-fields.ts';
 
 type Payload = Record<string, unknown>;
 
@@ -100,7 +101,7 @@ export const anyPayload = fc.record(
     items: fc.oneof({ weight: 3, arbitrary: fc.array(item) }, field),
     total: fc.oneof(field, amount),
     currency: fc.oneof(field, fc.constantFrom('JPY', 'kwd', 'Dhs', 'Rs', 'INR')),
-    delivery_instructions: field,
+    ...ofTextFields(() => field),
   },
   { requiredKeys: ['source_order_id'] },
 );

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
+
+describe.each(['en', 'ar'])('in %s, there is a text for', (language) => {
+  const path = new URL(`../page/src/locales/${language}/review.json`, import.meta.url);
+  const review = JSON.parse(readFileSync(path, 'utf8'));
+
+  test('each warning', () => {
+    expect(new Set(Object.keys(review.warning))).toEqual(new Set([...Object.keys(WARNINGS), 'ordered_again', 'show']));
+  });
+
+  test.each(TEXT_FIELD_NAMES)('%s of an order, and each of its values', (name) => {
+    const field = TEXT_FIELDS[name];
+    expect(review.field[name]).toEqual(expect.any(String));
+    if ('values' in field) expect(Object.keys(review.choice[name])).toEqual(Object.keys(field.values));
+  });
+});
