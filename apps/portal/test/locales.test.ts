@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { WARNINGS, type WarningCode } from '@orders/domain/normalize/warnings.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 
 describe.each(['en', 'ar'])('in %s, there is a text for', (language) => {
@@ -9,6 +9,12 @@ describe.each(['en', 'ar'])('in %s, there is a text for', (language) => {
 
   test('each warning', () => {
     expect(new Set(Object.keys(review.warning))).toEqual(new Set([...Object.keys(WARNINGS), 'ordered_again', 'show']));
+  });
+
+  test('no warning about a value that a reviewer may enter as the reason not to', () => {
+    const { other, ...refused } = review.refused;
+    expect(Object.keys(refused).filter((code) => WARNINGS[code as WarningCode]?.[2] !== 'retype')).toEqual([]);
+    expect(other).toContain('{{detail}}');
   });
 
   test.each(TEXT_FIELD_NAMES)('%s of an order, and each of its values', (name) => {

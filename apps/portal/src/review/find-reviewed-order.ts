@@ -50,8 +50,7 @@ type ReviewColumns = {
 };
 
 /** An order for reviewers. Its items are cut to today's maximum; `item_count` is the number it was written with. */
-export type ReviewedOrder = Omit<OrderJson, 'warnings'> &
-  ListColumns & { warnings: ReturnType<typeof rateWarnings> };
+export type ReviewedOrder = Omit<OrderJson, 'warnings'> & ListColumns & { warnings: ReturnType<typeof rateWarnings> };
 
 /** An order of this account with its review; null when the account has no such order. */
 export async function findReviewedOrder(

@@ -14,8 +14,7 @@ const WEEKS = 2;
 /** Adds keys, half of them expired, and weeks of final receipts past their retention. */
 export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number; keys: number; receipts: number }) {
   await addKeys(knex, keys, 2);
-  const start =
-    Math.floor((Date.now() - RECEIPT_RETENTION) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
+  const start = Math.floor((Date.now() - RECEIPT_RETENTION) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
   await createPartitions(connectionOf(knex), start);
   for (let week = 0; week < WEEKS; week += 1) {
     await knex.raw(
