@@ -122,6 +122,9 @@ begin
   grant insert on dispatch_log to orders_worker;
   grant select, update (last_position) on dispatch_counter to orders_worker;
   grant select (position), update (position) on cancellation_requests to orders_worker;
+  -- It empties test accounts by these functions alone.
+  grant execute on function remove_test_orders(timestamptz, integer), remove_test_receipts(uuid, uuid, uuid) to orders_worker;
+  grant select, update on test_mode_clock to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete, update (is_outdated) on changed_deliveries to orders_worker;
   -- A platform says whether an order is paid.

@@ -25,8 +25,16 @@ const OF_ROLE: Record<MemberRole, readonly Permission[]> = {
   owner: ['read', 'review', 'develop', 'manage'],
 };
 
-/** What a person may do in an account; nothing if it is not theirs. Members of a suspended account only read. */
-export function permissionsIn({ role, memberships }: Person, account: AccountState): readonly Permission[] {
+/**
+ * What a person may do in an account; nothing if it is not theirs. Members of a suspended account only read. The members of a test account
+ * are those of its account, and managed there.
+ */
+export function permissionsIn(person: Person, account: AccountState): readonly Permission[] {
+  const permissions = permissionsOf(person, account);
+  return account.testOf === null ? permissions : permissions.filter((permission) => permission !== 'manage');
+}
+
+function permissionsOf({ role, memberships }: Person, account: AccountState): readonly Permission[] {
   if (role === 'operator') return ALL;
   const membership = memberships.find(({ accountId }) => accountId === account.accountId);
   if (!membership) return [];
@@ -143,6 +151,8 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/dead-letters/redrive-preview'), who: ['review', 'develop'], repeatable: true },
   { method: 'post', path: account('/dead-letters/redrive'), who: ['review', 'develop'] },
 
+  // Repeated, it finds the same account.
+  { method: 'post', path: account('/test-account'), who: ['develop'], repeatable: true },
   { method: 'get', path: account('/setup'), who: ['read'] },
   { method: 'get', path: account('/rejected-deliveries'), who: ['read'] },
   { method: 'post', path: account('/test-orders'), who: ['develop'] },

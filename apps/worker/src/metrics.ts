@@ -14,6 +14,7 @@ export const MAINTENANCE_STEPS = [
   'prune_events',
   'prune_delivery_attempts',
   'remove_orphaned_deliveries',
+  'empty_test_accounts',
   'remove_idempotency_keys',
   'roll_up_activity',
   'fill_search_terms',

@@ -7,7 +7,7 @@ export const KEY_SCOPES = ['send', 'cancel', 'read'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const API_KEY = /^oik_[0-9A-Za-z]{49}$/;
+const API_KEY = /^oik_(?:test_)?[0-9A-Za-z]{49}$/;
 const CHECKSUM_LENGTH = 6;
 
 /** 43 base62 characters: 256 bits of randomness, without bias. */
@@ -30,9 +30,9 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** A new API key: `oik_`, 43 random base62 characters and 6 of a checksum (contract, section 6). */
-export function createApiKey(): string {
-  const body = `oik_${randomText()}`;
+/** A new API key: `oik_`, in test mode `oik_test_`, 43 random base62 characters and 6 of a checksum (contract, section 6). */
+export function createApiKey({ isTest = false } = {}): string {
+  const body = `${isTest ? 'oik_test_' : 'oik_'}${randomText()}`;
   return body + checksum(body);
 }
 

@@ -3,6 +3,7 @@ import {
   createAccount,
   listAccounts,
   lockAccount,
+  openTestAccount,
   setHoldChangedDeliveries,
   setRateLimit,
   setSignedOnly,
@@ -12,7 +13,7 @@ import type { Connection } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { ACCOUNT, limit, name, rateLimit, span } from '../arguments.ts';
-import { recordAccountAction } from '../audit.ts';
+import { recordAccountAction, recordAction } from '../audit.ts';
 import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
@@ -85,6 +86,25 @@ export const accounts: Group = {
       async run({ withDatabase }, reference: string) {
         const account = await withDatabase((database) => requireAccount(database, reference));
         return [account, describe(account)];
+      },
+    },
+    test: {
+      about:
+        'the test account of an account, made the first time; its orders are never dispatched, and removed after 7 days',
+      arguments: [ACCOUNT],
+      async run({ inTransaction }, reference: string) {
+        const opened = await inTransaction(async (transaction) => {
+          const { account_id } = await requireAccount(transaction, reference);
+          const found = await openTestAccount(transaction, account_id);
+          if (found?.isNew)
+            await recordAction(transaction, {
+              accountId: account_id,
+              action: 'test_account_created',
+              subject: `account:${found.account.account_id}`,
+            });
+          return found?.account as Account;
+        });
+        return [opened, describe(opened)];
       },
     },
     suspend: stateCommand('reject new deliveries of an account; earlier ones are still processed', true),
@@ -187,6 +207,7 @@ function describe(account: Account): string {
     ['signing', signingText(account) ?? 'not enabled'],
     ['rate limit', limitText(account)],
     ['resends', account.resends],
+    ['tests of account', account.test_of ?? undefined],
     ['second factor', account.second_factor_required ? 'required' : 'optional'],
     ['created', account.created_at],
     ['suspended', account.suspended_at ?? undefined],

@@ -21,7 +21,7 @@ export function recordAboutSelf(
     transaction,
     request,
     email,
-    memberships.map(({ accountId }) => accountId),
+    memberships.filter(({ testOf }) => testOf === null).map(({ accountId }) => accountId),
     { action, details },
   );
 }

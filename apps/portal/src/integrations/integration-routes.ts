@@ -23,6 +23,7 @@ import { keyRoutes } from './key-routes.ts';
 import { mappingRoutes } from './mapping-routes.ts';
 import { signingRoutes } from './signing-routes.ts';
 import { sourceRoutes } from './source-routes.ts';
+import { testAccountRoutes } from './test-account-routes.ts';
 
 const MAX_REJECTED = 100;
 
@@ -30,7 +31,7 @@ const MAX_REJECTED = 100;
 export function integrationRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), changedDeliveriesRoutes(deps));
-  router.use(sourceRoutes(deps), mappingRoutes(deps), eventRoutes(deps), endpointRoutes(deps));
+  router.use(sourceRoutes(deps), mappingRoutes(deps), eventRoutes(deps), endpointRoutes(deps), testAccountRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
     const rejected = await deps.runLong(request, () => listRejected(deps.database, accountId, MAX_REJECTED));

@@ -79,15 +79,13 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
       role: membership.role,
       suspended: membership.isSuspended,
       permissions: permissionsIn(person, membership),
+      test_of: membership.testOf,
     }));
-    const [first] = accounts;
     return {
       email,
       name,
       role,
       accounts,
-      // A page that was opened before an upgrade knows one account.
-      account: first ? { account_id: first.account_id, name: first.name } : null,
       intake_url: config.INTAKE_URL,
       second_factor: await describeSecondFactor(deps, person),
     };

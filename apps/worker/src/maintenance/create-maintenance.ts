@@ -14,6 +14,7 @@ import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerConfig } from '../config.ts';
 import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
 import { dropOldPartitions, removeLeftovers } from './drop-partitions.ts';
+import { emptyTestAccounts, TESTS_KEPT_MS } from './empty-test-accounts.ts';
 import { fillSearchTerms } from './fill-search-terms.ts';
 import { pruneAttempts, removeOrphanedDeliveries } from './prune-deliveries.ts';
 import { removeOldIdempotencyKeys } from './remove-idempotency-keys.ts';
@@ -52,7 +53,7 @@ const ATTEMPTS_KEPT = 1000;
 const SOURCE_ACTIVITY_DAYS = 30;
 
 /**
- * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, delivery attempts,
+ * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, delivery attempts, tests,
  * rejected deliveries, counts of deliveries to sources, expired sign-in data and the requests of the portal's users.
  *
  * @param config retention times in milliseconds.
@@ -78,6 +79,10 @@ async function retain(
   });
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(database)));
   await step('remove_held_cancellations', () => removeHeldCancellations(database, receiptRetention, stopping));
+  await step('empty_test_accounts', async () => {
+    const removed = await emptyTestAccounts(database, TESTS_KEPT_MS, stopping);
+    if (removed.orders + removed.receipts > 0) logger.debug('test accounts emptied', removed);
+  });
   await step('prune_events', () => pruneEvents(database, EVENT_RETENTION, stopping));
   await step('prune_delivery_attempts', () => pruneAttempts(database, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT, stopping));
   await step('remove_orphaned_deliveries', () => removeOrphanedDeliveries(database, stopping));

@@ -15,6 +15,8 @@ export interface Account {
   resends: 'ignore' | 'hold';
   created_at: Date;
   suspended_at: Date | null;
+  /** The account whose tests this one takes; null for all others. */
+  test_of: number | null;
 }
 
 /** SQL: the `AccountRateLimit` of the account row `a`. */
@@ -24,7 +26,7 @@ case when a.rate_unlimited then '"none"'::jsonb
 
 /** SQL: the columns of an `Account`, from `accounts a`. */
 export const ACCOUNT_COLUMNS = `
-  a.account_id, a.name, a.signed_only, a.second_factor_required, a.created_at, a.suspended_at,
+  a.account_id, a.name, a.signed_only, a.second_factor_required, a.created_at, a.suspended_at, a.test_of,
   case when a.suspended_at is null then 'active' else 'suspended' end as state,
   exists (
     select from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())
@@ -38,6 +40,30 @@ export async function createAccount(connection: Connection, name: string): Promi
   const insert = 'insert into accounts (name) values ($1) returning account_id';
   const [created] = await run<{ account_id: number }>(connection, insert, [name]);
   return (await findAccount(connection, created?.account_id ?? 0)) as Account;
+}
+
+/**
+ * The test account of an account, made with its name, state and demands on its members if there is none yet; a test account has none but
+ * itself.
+ *
+ * @returns null if there is no such account.
+ */
+export async function openTestAccount(
+  transaction: Connection,
+  accountId: number,
+): Promise<{ account: Account; isNew: boolean } | null> {
+  const account = await lockAccount(transaction, accountId);
+  if (!account) return null;
+  if (account.test_of !== null) return { account, isNew: false };
+  const created = await execute(
+    transaction,
+    `insert into accounts (name, suspended_at, second_factor_required, test_of)
+     select name || ' (test)', suspended_at, second_factor_required, account_id from accounts where account_id = $1
+     on conflict (test_of) do nothing`,
+    [accountId],
+  );
+  const [opened] = await run<Account>(transaction, `${SELECT} where a.test_of = $1`, [accountId]);
+  return { account: opened as Account, isNew: created > 0 };
 }
 
 /** All accounts, oldest first. */
@@ -65,11 +91,11 @@ export async function findAccountsByName(connection: Connection, name: string): 
   return run<Account>(connection, `${SELECT} where a.name = $1 order by a.account_id`, [name]);
 }
 
-/** Suspends or resumes an account, effective in intake within 5 seconds. Receipts accepted before are still processed. */
+/** Suspends or resumes an account and its test account, effective in intake within 5 seconds. Receipts accepted before are still processed. */
 export async function setSuspended(connection: Connection, accountId: number, suspended: boolean): Promise<void> {
   await execute(
     connection,
-    'update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where account_id = $1',
+    'update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where $1 in (account_id, test_of)',
     [accountId, suspended],
   );
 }

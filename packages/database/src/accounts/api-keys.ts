@@ -55,11 +55,11 @@ export async function createKey(
 ): Promise<NewApiKey> {
   return inTransaction(connection, async (transaction) => {
     // Serializes concurrent calls, so that the count is correct.
-    await lockAccount(transaction, accountId);
+    const account = await lockAccount(transaction, accountId);
     const count = `select count(*) from api_keys where account_id = $1 and ${LIVE}`;
     const [live] = await run<{ count: number }>(transaction, count, [accountId]);
     if ((live?.count ?? 0) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
-    const key = createApiKey();
+    const key = createApiKey({ isTest: account?.test_of != null });
     const [created] = await run<{ key_id: number }>(
       transaction,
       `insert into api_keys (account_id, name, key_hash, last_four, scopes, addresses, lifetime_seconds, expires_at)

@@ -17,6 +17,8 @@ create table accounts (
   second_factor_required boolean not null default false,
   -- Within how many minutes of its receipt an order is to be decided. Null for no target.
   review_target_minutes  integer check (review_target_minutes between 1 and 10080),
+  -- The account whose tests this one takes, in test mode; null for all others. See test-mode.sql.
+  test_of                integer unique references accounts check (test_of <> account_id),
   check ((rate_requests is null) = (rate_seconds is null))
 );
 

@@ -38,7 +38,7 @@ return coalesce(
                          else jsonb_build_object('label', '', 'value', line.text) end order by line.number)
    from regexp_split_to_table(details, '\n') with ordinality as line(text, number)), '[]');
 
--- Readers follow both views by the cursor `position`. With offset 0, each order is looked up by its key, in the sequence of the positions;
+-- Readers follow both views by the cursor `position`, and see nothing of test accounts. With offset 0, each order is looked up by its key, in the sequence of the positions;
 -- a join of whole tables would read all orders for each poll.
 create view dispatchable_orders as
 select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
@@ -49,7 +49,8 @@ select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, 
          as cancellation_requested_at
 from dispatch_log d
 cross join lateral (select * from orders o where o.account_id = d.account_id and o.order_id = d.order_id offset 0) as o
-where not d.is_cancellation and o.review_state = 'confirmed';
+where not d.is_cancellation and o.review_state = 'confirmed'
+  and d.account_id not in (select a.account_id from accounts a where a.test_of is not null);
 
 create view dispatch_cancellations as
 select d.position, d.order_id, d.account_id, o.source_order_id, o.order_number, r.reason, r.requested_by, r.requested_at
@@ -58,4 +59,4 @@ cross join lateral (
   select * from cancellation_requests r where r.account_id = d.account_id and r.order_id = d.order_id offset 0
 ) as r
 cross join lateral (select * from orders o where o.account_id = d.account_id and o.order_id = d.order_id offset 0) as o
-where d.is_cancellation;
+where d.is_cancellation and d.account_id not in (select a.account_id from accounts a where a.test_of is not null);

@@ -18,6 +18,7 @@ const SUBJECTS = [
   'audit',
   'cancellations',
   'dispatch',
+  'test-mode',
   'events',
   'endpoints',
   'erasure',

@@ -12,6 +12,8 @@ export interface AccountState {
   isSuspended: boolean;
   /** Whether its members need a second factor. */
   isSecondFactorRequired: boolean;
+  /** The account whose tests it takes, which has its members; null for all others. */
+  testOf: number | null;
 }
 
 /** An account of a user. */
@@ -32,14 +34,14 @@ export interface Member {
 
 const ACCOUNT_STATE = `
   a.account_id as "accountId", a.name, a.suspended_at is not null as "isSuspended",
-  a.second_factor_required as "isSecondFactorRequired"`;
+  a.second_factor_required as "isSecondFactorRequired", a.test_of as "testOf"`;
 
-/** The accounts of a user, by id; empty for an operator. */
+/** The accounts of a user, by id, and behind them their test accounts; empty for an operator. */
 export async function listMemberships(connection: Connection, userId: string): Promise<Membership[]> {
   return run<Membership>(
     connection,
-    `select ${ACCOUNT_STATE}, m.role from memberships m join accounts a on a.account_id = m.account_id
-     where m.user_id = $1 order by a.account_id`,
+    `select ${ACCOUNT_STATE}, m.role from memberships m join accounts a on m.account_id in (a.account_id, a.test_of)
+     where m.user_id = $1 order by a.test_of is not null, a.account_id`,
     [userId],
   );
 }

@@ -202,7 +202,7 @@ export async function findPasskeyUser(
   return user ?? null;
 }
 
-/** Sets whether the members of an account need a second factor. @returns false when that was so before. */
+/** Sets whether the members of an account need a second factor, in test mode too. @returns false when that was so before. */
 export async function setSecondFactorRequired(
   connection: Connection,
   accountId: number,
@@ -210,7 +210,7 @@ export async function setSecondFactorRequired(
 ): Promise<boolean> {
   const updated = await execute(
     connection,
-    'update accounts set second_factor_required = $2 where account_id = $1 and second_factor_required <> $2',
+    'update accounts set second_factor_required = $2 where $1 in (account_id, test_of) and second_factor_required <> $2',
     [accountId, required],
   );
   return updated > 0;

@@ -42,6 +42,8 @@ export interface SessionAccount {
   role: MemberRole;
   suspended: boolean;
   permissions: Permission[];
+  /** The account whose tests it takes; null for all others. */
+  test_of: number | null;
 }
 
 /** The signed-in user; an operator has no accounts of their own. */
@@ -105,10 +107,15 @@ export function useAccountId(): number {
 
 const LAST_ACCOUNT = 'last-account';
 
-/** The account that the user opened last on this device, or else the first; undefined for a user of none. */
+/** The accounts that are no test accounts. */
+export const liveOf = (accounts: readonly SessionAccount[]): SessionAccount[] =>
+  accounts.filter(({ test_of }) => test_of === null);
+
+/** The account that the user opened last on this device, or else the first; never a test account. Undefined for a user of none. */
 export function homeAccount(accounts: readonly SessionAccount[]): SessionAccount | undefined {
   const last = Number(localStorage.getItem(LAST_ACCOUNT));
-  return accounts.find(({ account_id }) => account_id === last) ?? accounts[0];
+  const live = liveOf(accounts);
+  return live.find(({ account_id }) => account_id === last) ?? live[0];
 }
 
 /** Makes this the account that is opened first. */

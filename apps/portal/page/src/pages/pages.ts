@@ -189,3 +189,10 @@ export function findPage(path: string): { page: PageEntry; section: Section; bas
   }
   return undefined;
 }
+
+/** The path of the open page, in an account where the user may open it; otherwise of the first page. */
+export function samePage(location: string, mayOpen: (permission: Permission) => boolean): string {
+  const [, path] = /^\/accounts\/\d+(\/[^/]+)/.exec(location) ?? [];
+  const pages = offeredSections(mayOpen).flatMap((section) => section.pages);
+  return pages.find((page) => page.path === path)?.path ?? '/orders';
+}

@@ -7,6 +7,7 @@ import {
   AccountContext,
   homeAccount,
   isOwnSignIn,
+  liveOf,
   NEW_SIGN_INS,
   rememberAccount,
   useAccountName,
@@ -30,6 +31,7 @@ import {
 } from './pages.ts';
 import type { PaletteScope } from './palette/use-commands.ts';
 import { PALETTE_KEY, usePalette } from './palette/use-palette.tsx';
+import { TestNote } from './test-mode.tsx';
 import { UserMenu } from './user-menu.tsx';
 import './sidebar.css';
 
@@ -68,7 +70,7 @@ export function Shell(): ReactNode {
   const name = pageNameAt(location);
   const tabs = useSectionTabs(location);
   useEffect(() => {
-    if (own) rememberAccount(own.account_id);
+    if (own) rememberAccount(own.test_of ?? own.account_id);
   }, [own]);
   usePageTitle(name ? t(name) : '', openAccountId === undefined ? undefined : accountName, t('title'));
   return (
@@ -78,6 +80,7 @@ export function Shell(): ReactNode {
       </a>
       <Sidebar accountId={accountId} accountName={accountName} home={homePath} onPalette={open} />
       <main id="content" tabIndex={-1}>
+        <TestNote accountId={openAccountId} />
         {own?.suspended && <p className="note note-warn suspended-note">{t('account.suspended')}</p>}
         {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
         <NewSignInNote />
@@ -152,7 +155,7 @@ function Sidebar(props: {
         <img src="/icon.svg" alt="" width="28" height="28" />
         <span>{t('title')}</span>
       </Link>
-      {role === 'operator' || accounts.length > 1 ? (
+      {role === 'operator' || liveOf(accounts).length > 1 ? (
         <button type="button" className="bar-account" title={t('account.switch')} onClick={() => onPalette('accounts')}>
           <span dir="auto">
             {accountId === undefined ? t('account.choose') : (accountName ?? t('account.unknown'))}

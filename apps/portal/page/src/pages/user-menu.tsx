@@ -11,6 +11,7 @@ import { HelpLink } from '../components/page-header.tsx';
 import { useAction } from '../components/use-action.ts';
 import { mayBeAlerted, NewOrderChoices } from './new-order-choices.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
+import { TestSwitch } from './test-mode.tsx';
 import './user-menu.css';
 
 /**
@@ -82,6 +83,7 @@ export function UserMenu({ accountId }: { accountId: number | undefined }): Reac
             <span className="hint">{t('account.role', { role: t(`role.${own?.role ?? 'operator'}`) })}</span>
           )}
         </p>
+        <TestSwitch accountId={accountId} />
         <LanguageChoice />
         <ThemeChoice />
         <DensityChoice />

@@ -9,12 +9,12 @@ import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
 import type { ReviewState } from '../../api/review.ts';
-import { type Permission, useSession } from '../../api/session.ts';
+import { liveOf, type Permission, useSession } from '../../api/session.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { type Filters, NO_FILTERS, searchOf, writeFilters } from '../orders/list/filters.ts';
 import { useOrderSearch } from '../orders/list/use-order-search.ts';
-import { offeredSections } from '../pages.ts';
+import { samePage } from '../pages.ts';
 
 const MAX_ORDERS_PER_STATE = 4;
 const MAX_ACCOUNTS = 8;
@@ -76,7 +76,7 @@ function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, te
     ...{ account_id, name, hint: `#${account_id}` },
     mayOpen: () => true,
   }));
-  const own = accounts
+  const own = liveOf(accounts)
     .filter(({ name }) => isSearched && plainText(name).includes(plainText(text)))
     .map(({ account_id, name, role, permissions }) => ({
       ...{ account_id, name, hint: t(`role.${role}`) },
@@ -93,13 +93,6 @@ function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, te
       run: () => navigate(`/accounts/${account_id}${samePage(location, mayOpen)}`),
     }));
   return { group: { name: 'accounts', commands }, isLoading: isAsked && isFetching };
-}
-
-/** The path of the open page, in an account where the user may open it; otherwise of the first page. */
-function samePage(location: string, mayOpen: (permission: Permission) => boolean): string {
-  const [, path] = /^\/accounts\/\d+(\/[^/]+)/.exec(location) ?? [];
-  const pages = offeredSections(mayOpen).flatMap((section) => section.pages);
-  return pages.find((page) => page.path === path)?.path ?? '/orders';
 }
 
 /** Finds pages, actions, orders and accounts. */

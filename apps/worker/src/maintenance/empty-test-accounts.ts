@@ -1,0 +1,48 @@
+import type { Database } from '@orders/database/connect.ts';
+import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import { execute, removeChunks, run } from '@orders/database/run.ts';
+
+const HOUR_MS = 3_600_000;
+/** For how long a test account keeps what was sent to it. */
+export const TESTS_KEPT_MS = 7 * 24 * HOUR_MS;
+/** How long after its receipt the write of a body can be. */
+const WRITE_MS = 600_000;
+/** Orders removed per statement. */
+const CHUNK_SIZE = 1000;
+
+/**
+ * Removes the orders and the final receipts of test accounts that are older than `keptMs` milliseconds. Receipts have no index by account:
+ * each run reads the ids of those that came of age since the one before, an hour per statement.
+ *
+ * @param signal stops it between two statements; the next run goes on.
+ * @returns the number of orders and receipts.
+ */
+export async function emptyTestAccounts(
+  database: Database,
+  keptMs: number = TESTS_KEPT_MS,
+  signal?: AbortSignal,
+): Promise<{ orders: number; receipts: number }> {
+  const [clock] = await run<{ emptied_to: Date; before: Date }>(
+    database,
+    "select emptied_to, now() - $1 * interval '1 ms' as before from test_mode_clock",
+    [keptMs],
+  );
+  if (!clock) throw new Error('test_mode_clock has no row');
+  const removeChunk = async () => {
+    const remove = 'select remove_test_orders($1, $2) as removed';
+    const [row] = await run<{ removed: number }>(database, remove, [clock.before, CHUNK_SIZE]);
+    return row?.removed ?? 0;
+  };
+  const orders = await removeChunks(CHUNK_SIZE, removeChunk, signal);
+  let receipts = 0;
+  for (let from = clock.emptied_to.getTime(); from < clock.before.getTime() && !signal?.aborted; ) {
+    const to = Math.min(from + HOUR_MS, clock.before.getTime());
+    const remove = 'select remove_test_receipts($1, $2, $3) as removed';
+    const range = [firstUuidAt(from), firstUuidAt(to), firstUuidAt(from - WRITE_MS)];
+    const [row] = await run<{ removed: number }>(database, remove, range);
+    receipts += row?.removed ?? 0;
+    await execute(database, 'update test_mode_clock set emptied_to = $1 where emptied_to < $1', [new Date(to)]);
+    from = to;
+  }
+  return { orders, receipts };
+}

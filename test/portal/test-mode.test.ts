@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals';
+import { setSuspended } from '@orders/database/accounts/accounts.ts';
+import { until } from '@orders/test-services/until.ts';
+import { emptyTestAccounts } from '@orders/worker/maintenance/empty-test-accounts.ts';
+import type { TestAccount } from '../harness/api.ts';
+import { below, createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
+import { dispatch } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
+
+const { stack, knex, db, api, portal, shop } = useStack({
+  intake: true,
+  worker: true,
+  portal: true,
+  shop: 'each test',
+});
+
+/** Opens test mode and makes a key there. */
+async function openTests({ client, post }: Shop): Promise<TestAccount> {
+  const { account_id: id } = (await post('/test-account')).body;
+  const { body } = await client.post(`/accounts/${id}/keys`, { name: 'tests' });
+  return { id, key: body.key, secret: null };
+}
+
+const countOf = async (table: string, accountId: number) =>
+  Number((await knex(table).where({ account_id: accountId }).count())[0]?.count);
+
+test('test mode has an account of its own, which is made once, and whose members are those of the account', async () => {
+  const opened = await Promise.all([shop.post('/test-account'), shop.post('/test-account')]);
+  expect(opened.map(({ status }) => status).sort()).toEqual([200, 201]);
+  const [{ body }] = opened;
+  expect(opened[1]?.body).toEqual(body);
+  expect(body).toMatchObject({ test_of: shop.account.id });
+  const id = body.account_id;
+  expect((await shop.client.post(`/accounts/${id}/test-account`)).body).toEqual(body);
+  const { accounts } = (await shop.client.get('/session')).body;
+  expect(accounts).toMatchObject([
+    { account_id: shop.account.id, test_of: null, permissions: ['read', 'review', 'develop', 'manage'] },
+    { account_id: id, test_of: shop.account.id, permissions: ['read', 'review', 'develop'], suspended: false },
+  ]);
+  expect((await shop.client.get(`/accounts/${id}/users`)).status).toBe(403);
+  const reviewer = await signIn(portal, await createPerson(stack, shop.account.id, 'reviewer'));
+  expect((await reviewer.get(`/accounts/${id}/orders`)).status).toBe(200);
+  expect((await reviewer.post(`/accounts/${shop.account.id}/test-account`)).status).toBe(403);
+  const stranger = await openShop(stack, portal);
+  expect((await stranger.client.get(`/accounts/${id}/orders`)).status).toBe(404);
+  expect((await stranger.client.post(`/accounts/${shop.account.id}/test-account`)).status).toBe(404);
+  const audited = await knex('audit_events').where({ account_id: shop.account.id, action: 'test_account_created' });
+  expect(audited).toMatchObject([{ actor: shop.person.email, subject: `account:${id}` }]);
+});
+
+test('an order in test mode is reviewed and cancelled as any other, and dispatching sees nothing of it', async () => {
+  const tests = await openTests(shop);
+  expect(tests.key).toMatch(/^oik_test_[0-9A-Za-z]{49}$/);
+  const order = { source_order_id: 'same-id', emirate: 'Dubai' };
+  const [test_, live] = [await api.process(tests, order), await api.process(shop.account, order)];
+  expect([test_.status, live.status]).toEqual(['written', 'written']);
+  const ids = [test_.order_id, live.order_id];
+  const at = (account: TestAccount) => below(shop.client, account.id);
+  expect((await at(tests).get('/orders')).body.orders).toMatchObject([{ order_id: ids[0] }]);
+  expect((await at(shop.account).get('/orders')).body.orders).toMatchObject([{ order_id: ids[1] }]);
+  for (const [account, id] of [
+    [tests, ids[0]],
+    [shop.account, ids[1]],
+  ] as const) {
+    expect((await at(account).post('/orders/review', { order_ids: [id], to: 'confirmed' })).status).toBe(200);
+    await dispatch(knex, id);
+    expect((await api.cancel(account, { source_order_id: 'same-id' })).body).toMatchObject({ outcome: 'requested' });
+  }
+  const seen = async (view: string) => (await knex(view).whereIn('order_id', ids)).map(({ order_id }) => order_id);
+  expect(await seen('dispatchable_orders')).toEqual([ids[1]]);
+  await until('both requests have their positions', async () => {
+    const logged = await knex('dispatch_log').whereIn('order_id', ids).where({ is_cancellation: true });
+    return logged.length === 2;
+  });
+  expect(await seen('dispatch_cancellations')).toEqual([ids[1]]);
+});
+
+test('what a test account received is removed once it is old, so that the same ids can be sent again; other accounts keep theirs', async () => {
+  const tests = await openTests(shop);
+  const send = (account: TestAccount) => api.process(account, { source_order_id: 'again', emirate: 'Dubai' });
+  const first = await send(tests);
+  expect((await send(tests)).status).toBe('duplicate');
+  await send(shop.account);
+  await below(shop.client, tests.id).post(`/orders/${first.order_id}/notes`, { text: 'a note' });
+  const tables = [
+    'orders',
+    'order_keys',
+    'order_notes',
+    'order_words',
+    'changed_deliveries',
+    'receipts',
+    'receipt_payloads',
+  ];
+  await emptyTestAccounts(db);
+  expect(await countOf('receipts', tests.id)).toBe(2);
+  await emptyTestAccounts(db, 0);
+  for (const table of tables) expect([table, await countOf(table, tests.id)]).toEqual([table, 0]);
+  expect(await countOf('receipts', shop.account.id)).toBe(1);
+  expect(await countOf('orders', shop.account.id)).toBe(1);
+  expect((await api.status(tests, first.receipt_id)).status).toBe(404);
+  expect((await send(tests)).status).toBe('written');
+});
+
+test('a suspended account is suspended in test mode too', async () => {
+  const tests = await openTests(shop);
+  await setSuspended(db, shop.account.id, true);
+  const state = async (id: number) => (await shop.client.get(`/accounts/${id}`)).body.suspended;
+  expect([await state(shop.account.id), await state(tests.id)]).toEqual([true, true]);
+  await setSuspended(db, shop.account.id, false);
+  expect(await state(tests.id)).toBe(false);
+});
