@@ -16,6 +16,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     resends: 'ignore',
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     suspended_at: null,
+    test_of: null,
   });
   expect(await cli.json('accounts', 'show', String(account.account_id))).toEqual(account);
   expect(await cli.json('accounts', 'show', 'Corner Bakery')).toEqual(account);

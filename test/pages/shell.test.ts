@@ -458,3 +458,43 @@ describe('small things', () => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 });
+
+describe('test mode', () => {
+  test('has a switch in the menu of developers, says on each page that it is on, and leads back', async () => {
+    const { account, person } = await openShop();
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/shops`);
+    await menuButton(page).click();
+    await page.getByRole('switch', { name: 'Test mode' }).click();
+    const note = page.getByText('Test mode: orders here are never dispatched');
+    await note.waitFor();
+    const id = (await knex('accounts').where({ test_of: account.id }).first()).account_id;
+    expect(new URL(page.url()).pathname).toBe(`/accounts/${id}/shops`);
+    await expectAccessible(page);
+    await page.reload();
+    await note.waitFor();
+    await menuButton(page).click();
+    expect(await page.getByRole('switch', { name: 'Test mode' }).getAttribute('aria-checked')).toBe('true');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Leave test mode' }).click();
+    await rowOf(page, 'A-30').waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/accounts/${account.id}/orders`);
+    // Members without that right see it once a developer has opened it.
+    const reviewer = await openPageAs(
+      portal,
+      await createPerson(stack, account.id, 'reviewer'),
+      `/accounts/${account.id}/orders`,
+    );
+    await menuButton(reviewer).click();
+    await reviewer.getByRole('switch', { name: 'Test mode' }).click();
+    await reviewer.getByText('Test mode: orders here are never dispatched').waitFor();
+    const other = await stack.account();
+    const stranger = await openPageAs(
+      portal,
+      await createPerson(stack, other.id, 'reviewer'),
+      `/accounts/${other.id}/orders`,
+    );
+    await menuButton(stranger).click();
+    await stranger.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await stranger.getByRole('switch', { name: 'Test mode' }).count()).toBe(0);
+  });
+});

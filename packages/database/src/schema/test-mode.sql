@@ -1,5 +1,5 @@
 -- Test mode: an account of its own for the tests of an account (accounts.test_of). Its orders are never dispatched, and all that was sent to
--- it is removed after seven days. See docs/decisions/test-mode.md.
+-- it is removed after seven days. See docs/decisions/isolation.md.
 -- The functions run with the rights of the owner, so that the worker can remove orders of these accounts and no others.
 
 -- One row: what these accounts received before this time has been removed.

@@ -53,7 +53,7 @@ export function TestNote({ accountId }: { accountId: number | undefined }): Reac
   const liveId = useOwnAccount(accountId)?.test_of;
   if (!liveId) return null;
   return (
-    <p className="note note-warn test-note">
+    <p className="note note-warn">
       <FlaskConical aria-hidden="true" size={16} />
       <span>
         {t('testMode.note')} <Link href={`/accounts/${liveId}/orders`}>{t('testMode.leave')}</Link>
