@@ -3,6 +3,7 @@ import { createEndpoint, requestTest } from '@orders/database/endpoints/endpoint
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { exactDocument } from '@orders/intake/docs/openapi/document.ts';
+import { asOfLaterVersion } from '@orders/openapi-tools/later-version';
 import { until } from '@orders/test-services/until.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -46,19 +47,6 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   expect(ofAnyRoute.filter((code) => !ofRoutes.includes(`\`${code}\``))).toEqual([]);
   expect(body.servers).toEqual([{ url: '/delivery/api' }]);
 });
-
-/** The reply of a later version: more members everywhere, other codes and types, and ids of another form. */
-function asOfLaterVersion(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((one) => asOfLaterVersion(one, name));
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([key, inner]) => [key, asOfLaterVersion(inner, key)]);
-    return { ...Object.fromEntries(members), added_later: { code: 'anything' } };
-  }
-  if (typeof value !== 'string') return value;
-  if (['code', 'outcome', 'channel'].includes(name)) return 'added_later';
-  if (name === 'type') return value.startsWith('/docs') ? '/docs/elsewhere' : 'order.added_later';
-  return ['receipt_id', 'id', 'kept_as'].includes(name) ? `cell2:${'x'.repeat(200)}` : value;
-}
 
 test('the published document, and not the exact one, accepts the replies of a later version', async () => {
   await stack.worker();

@@ -45,6 +45,8 @@ declare
   removed integer;
 begin
   if cardinality(tests) = 0 then return 0; end if;
+  -- A used key would lead to a receipt that is gone.
+  delete from idempotency_keys where account_id = any(tests) and receipt_id >= from_id and receipt_id < before_id;
   delete from dead_letters where account_id = any(tests) and receipt_id >= from_id and receipt_id < before_id;
   delete from receipts
   where receipt_id >= from_id and receipt_id < before_id and account_id = any(tests) and state in ('written', 'duplicate', 'dead');
