@@ -289,6 +289,14 @@ describe('the event log', () => {
     expect(empty.headers['preference-applied']).toBe('wait=1');
   });
 
+  test('skips all that is stored after "newest"', async () => {
+    const account = await accountWithEvents();
+    expect((await api.events(account, 'after=newest')).body).toEqual({ events: [], next: '0', more: false });
+    await send(account);
+    await read(account, 1);
+    expect((await api.events(account, 'after=newest')).body).toEqual({ events: [], next: '1', more: false });
+  });
+
   test('has a gap after a restore, and waits for the event behind it', async () => {
     const account = await accountWithEvents();
     await send(account);

@@ -74,8 +74,8 @@ async function untilReply<Reply>(request: () => Promise<Reply>, signal: AbortSig
 
 function readCursor(after: EventsOptions['after']): string | null {
   if (after === undefined || after === null) return null;
-  if (/^\d{1,15}$/.test(String(after))) return String(after);
-  throw new TypeError('after must be the `next` of a page or the `sequence` of an event.');
+  if (/^(\d{1,15}|newest)$/.test(String(after))) return String(after);
+  throw new TypeError('after must be the `next` of a page, the `sequence` of an event, or "newest".');
 }
 
 function readLimit(limit: number): string {

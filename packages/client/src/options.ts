@@ -49,7 +49,10 @@ export interface SubmitOptions extends CallOptions {
 
 /** The options of `events`. */
 export interface EventsOptions {
-  /** Continues after this `next` of a page, or `sequence` of an event (default: from the oldest stored event). */
+  /**
+   * Continues after this `next` of a page, or `sequence` of an event; `newest` skips all stored events (default: from the
+   * oldest stored event).
+   */
   after?: string | number | null | undefined;
   /** Ends the loop at once with the signal's reason. */
   signal?: AbortSignal | undefined;

@@ -44,14 +44,22 @@ test('a page is requested with its cursor, its limit and a wait, or with none of
   expect(await client.getEvents()).toEqual(pageBody(1, 2));
   await client.getEvents({ after: '41', limit: 1000, wait: 20 });
   await client.getEvents({ after: 42 });
+  await client.getEvents({ after: 'newest' });
   await client.getEvents({ after: null });
   expect(pathsOf(script)).toEqual([
     '/ingest/events',
     '/ingest/events?after=41&limit=1000',
     '/ingest/events?after=42',
+    '/ingest/events?after=newest',
     '/ingest/events',
   ]);
-  expect(script.arrived.map(({ headers }) => headers.prefer)).toEqual([undefined, 'wait=20', undefined, undefined]);
+  expect(script.arrived.map(({ headers }) => headers.prefer)).toEqual([
+    undefined,
+    'wait=20',
+    undefined,
+    undefined,
+    undefined,
+  ]);
   expect(script.arrived[0]).toMatchObject({ method: 'GET', headers: { authorization: `Bearer ${KEY}` } });
 });
 

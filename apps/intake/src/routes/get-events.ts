@@ -10,6 +10,8 @@ import { findEventLog, findNewestEvents, readEvents } from './read-events.ts';
 import { createWaiters, type Waiters, waitFor } from './waiters.ts';
 
 const DEFAULT_LIMIT = 100;
+/** The cursor of those who want no stored events. */
+const NEWEST = 'newest';
 /** Max concurrent reads of pages, which can be a megabyte each. */
 const MAX_CONCURRENT_READS = 2;
 
@@ -36,7 +38,7 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
     const { after: cursor, limit } = readQuery(request);
     const { wait } = readPreferences(request);
     let log = await findEnabledLog(database, accountId);
-    const after = cursor ?? log.removedTo;
+    const after = cursor === NEWEST ? log.newestStoredSequence : (cursor ?? log.removedTo);
     if (after < log.removedTo) throw new Problem('cursor_expired');
     if (after > log.lastAssignedSequence) {
       throw invalidQuery('"after" is a cursor that this account has not been given.');
@@ -69,17 +71,17 @@ async function findEnabledLog(database: Database, accountId: number) {
 }
 
 /** @throws {Problem} `invalid_query`. */
-function readQuery(request: Request): { after: number | null; limit: number } {
+function readQuery(request: Request): { after: number | typeof NEWEST | null; limit: number } {
   const { after = null, limit = String(DEFAULT_LIMIT) } = request.query;
-  if (after !== null && !isWholeNumber(after)) {
+  if (after !== null && after !== NEWEST && !isWholeNumber(after)) {
     throw invalidQuery(
-      '"after" must be the "next" of an earlier response, or must be left out to start at the oldest event.',
+      '"after" must be the "next" of an earlier response, or "newest", or must be left out to start at the oldest event.',
     );
   }
   if (!isWholeNumber(limit) || Number(limit) < 1 || Number(limit) > MAX_EVENTS) {
     throw invalidQuery(`"limit" must be a whole number from 1 to ${MAX_EVENTS}.`);
   }
-  return { after: after === null ? null : Number(after), limit: Number(limit) };
+  return { after: after === null || after === NEWEST ? after : Number(after), limit: Number(limit) };
 }
 
 /** Up to 15 digits, which a number holds exactly. */

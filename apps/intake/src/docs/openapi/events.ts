@@ -91,8 +91,9 @@ export const eventsOperation = {
     {
       name: 'after',
       in: 'query',
-      description: 'The `next` of the last page. Without it, the feed starts at the oldest stored event.',
-      schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+      description:
+        'The `next` of the last page, or `newest` to skip all stored events. Without it, the feed starts at the oldest stored event.',
+      schema: { type: 'string', pattern: '^([0-9]{1,15}|newest)$' },
       example: '41',
     },
     {
