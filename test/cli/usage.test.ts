@@ -14,6 +14,7 @@ const VERBS = {
     'erase',
     'send',
     'cancel',
+    'listen',
     'events',
     'endpoints',
   ],

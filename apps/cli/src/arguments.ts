@@ -2,12 +2,14 @@ import { userInfo } from 'node:os';
 import { isAddressRange, MAX_ADDRESS_RANGES } from '@orders/domain/address-ranges.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
-import { isEndpointId } from '@orders/domain/endpoints.ts';
+import { isEndpointId, readEventTypes } from '@orders/domain/endpoints.ts';
+import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
 import { type AccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { parseDuration } from '@orders/runtime/config/environment.ts';
 import type { Argument, Option } from 'commander';
 import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
+import type { EventReference } from './events/find-events.ts';
 
 export const MAX_INT4 = 2_147_483_647;
 const MAX_NAME = 200;
@@ -53,6 +55,19 @@ export function endpointId(text: string): string {
 /** The sequence of an event. */
 export function sequence(option: string): (text: string) => number {
   return (text) => wholeNumber(text, `${option} takes the sequence of an event, a whole number from 1.`);
+}
+
+/** An event by its id or its sequence; null if the text is neither. */
+export function parseEventReference(text: string): EventReference | null {
+  if (/^evt_[0-9a-f]{32}$/.test(text)) return { id: text };
+  return /^\d{1,15}$/.test(text) ? { sequence: Number(text) } : null;
+}
+
+/** The types of `--types`. */
+export function eventTypes(text: string): EventType[] {
+  const read = readEventTypes(text.split(',').map((type) => type.trim()));
+  if ('types' in read) return read.types;
+  throw new UsageError(`--types takes ${EVENT_TYPES.join(', ')}, with commas between them.`);
 }
 
 /** Where to continue in a feed of events. */

@@ -1,7 +1,7 @@
 import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database/endpoints/endpoints.ts';
-import { readEndpointUrl, readEventTypes } from '@orders/domain/endpoints.ts';
+import { readEndpointUrl } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
-import { ACCOUNT, endpointId, numberUpTo, overlap, sequence } from '../arguments.ts';
+import { ACCOUNT, endpointId, eventTypes, numberUpTo, overlap, sequence } from '../arguments.ts';
 import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import {
   addEndpoint,
@@ -155,9 +155,3 @@ export const endpoints: Group = {
     },
   },
 };
-
-function eventTypes(text: string): EventType[] {
-  const read = readEventTypes(text.split(',').map((type) => type.trim()));
-  if ('types' in read) return read.types;
-  throw new UsageError(`--types takes ${EVENT_TYPES.join(', ')}, with commas between them.`);
-}

@@ -1,17 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
-import { CursorExpiredError, OrdersClient, type OrdersEvent } from '../../../../packages/client/src/index.ts';
+import { CursorExpiredError, OrdersClient, type OrdersEvent } from '@orders/client';
 import { ACCOUNT, cursor, GIVE_UP_AFTER } from '../arguments.ts';
 import { type Group, option } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { LOG_TIMEOUT_MS, readLog, TYPE_WIDTH } from '../events/read-log.ts';
 import { createRetryGate, endOfRun } from '../retry-gate.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { readSenderConfig, type SenderConfig } from '../sender-config.ts';
 import { plural } from '../table.ts';
-
-/** The width of the longest type that this version knows. */
-const TYPE_WIDTH = 'order.cancel_requested'.length;
 
 /** An event as one line, with what its type adds at the end. */
 function describeEvent({ type, timestamp, data }: OrdersEvent): string {
@@ -40,12 +36,6 @@ interface FollowOptions {
   json?: boolean;
 }
 
-const TIMEOUT_MS = 15_000;
-const PAGE = { limit: 1000, wait: 30 };
-/** A reply without events before this time came early. */
-const FULL_WAIT_MS = 24_000;
-const BACKOFF = { base: 250, cap: 5_000 };
-
 /**
  * Prints events until the command is interrupted.
  *
@@ -60,21 +50,16 @@ async function followEvents(
   const controller = new AbortController();
   const { signal } = controller;
   void untilInterrupted().then(() => controller.abort());
-  const client = new OrdersClient({ baseUrl: url, apiKey, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
+  const client = new OrdersClient({ baseUrl: url, apiKey, timeoutMs: LOG_TIMEOUT_MS, maxRetries: 0 });
   const gate = createRetryGate({ giveUpAfterMs: giveUpAfter, signal }, (wait) => {
     if (wait) report(`Waits ${Math.ceil(wait.ms / 1000)} s: ${wait.why}.`);
   });
   let cursor = after;
   const advice = () => (cursor === undefined ? '' : `Continue with --after ${cursor}.`);
   try {
-    for (let early = 0; ; ) {
-      const requestedAt = performance.now();
-      const { events, next } = await gate.run(() => client.getEvents({ ...PAGE, after: cursor, signal }));
+    for await (const { events, next } of readLog({ client, gate, signal }, after)) {
       for (const event of events) stdout.write(`${json ? JSON.stringify(event) : describeEvent(event)}\n`);
       cursor = next;
-      // A service that drains, or has too many waits, replies early.
-      if (events.length > 0 || performance.now() - requestedAt > FULL_WAIT_MS) early = 0;
-      else await sleep(backoff(early++, BACKOFF), undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw withAdvice(error, advice());
