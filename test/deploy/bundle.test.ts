@@ -3,7 +3,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle';
+import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle/bundle-apps.ts';
 import { VERSION } from '@orders/runtime/version.ts';
 import { untilReady } from '@orders/test-services/apps.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';

@@ -2,14 +2,18 @@ import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as client from '@orders/client';
+import { setEvents } from '@orders/database/events/event-logs.ts';
 import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { writeXlsx } from 'hucre';
 import { makeDirectory } from '../harness/directory.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
@@ -61,12 +65,12 @@ test('the first example writes an order in ten lines', () => {
 
 test('the published package is JavaScript with types, the documented metadata, and nothing else', async () => {
   const packages = await readdir(join(project, 'node_modules'), { recursive: true });
-  expect(packages.filter((path) => path.endsWith('package.json') && !path.startsWith('.'))).toHaveLength(1);
+  expect(packages.filter((path) => /^(?!\.|.*\/licences\/).*package\.json$/.test(path))).toHaveLength(1);
   const installed = join(project, 'node_modules/@orders/client');
   const files = await readdir(installed);
   const modules = (await readdir(join(PACKAGE, 'src'))).map((file) => file.replace(/\.ts$/, ''));
   const wanted = modules.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
-  const others = ['index.mjs', 'index.d.mts', 'LICENSE', 'README.md', 'package.json'];
+  const others = ['bin', 'index.mjs', 'index.d.mts', 'LICENSE', 'README.md', 'package.json'];
   expect(new Set(files)).toEqual(new Set([...wanted, ...others]));
   expect(JSON.parse(read(join(installed, 'package.json')))).toEqual({
     name: '@orders/client',
@@ -76,6 +80,7 @@ test('the published package is JavaScript with types, the documented metadata, a
     keywords: expect.any(Array),
     main: './index.js',
     types: './index.d.ts',
+    bin: { orders: 'bin/orders.mjs' },
     license: 'MIT',
     engines: { node: '>=20' },
     sideEffects: false,
@@ -220,6 +225,34 @@ describe.each(NODES)('on Node %s', (_, node) => {
       });
     },
   );
+
+  /** Starts the command of the package. */
+  function orders(...args: string[]) {
+    const env = { ORDERS_URL: `http://127.0.0.1:${settings.PORT}`, ORDERS_API_KEY: account.key };
+    return run(node as string, ['node_modules/@orders/client/bin/orders.mjs', ...args], { cwd: project, env });
+  }
+
+  testOnIt('the command sends a table and a sheet, cancels, and posts events to a program', async () => {
+    await setEvents(stack.database.db, account.id, true);
+    await stack.worker();
+    await writeFile(join(project, 'till.csv'), 'source_order_id,emirate\nC-1,Dubai\nC-2,Sharjha\n');
+    expect((await orders('send', 'till.csv')).stdout).toMatch(/\b2 +written\b/);
+    const sheet = await writeXlsx({ sheets: [{ name: 'Orders', rows: [['source_order_id'], ['X-1']] }] });
+    await writeFile(join(project, 'till.xlsx'), sheet);
+    expect((await orders('send', 'till.xlsx')).stdout).toMatch(/\b1 +written\b/);
+    expect((await orders('cancel', 'C-1')).stdout).toMatch(/^C-1 .* cancelled$/m);
+    const listener = createServer((request, response) => request.resume().on('end', () => response.end()));
+    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    const to = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+    expect((await orders('listen', '--forward-to', to, '--replay', '1')).stdout).toMatch(/ receipt\.written .* 200 /);
+    listener.close();
+    const help = await orders('--help');
+    expect(help.stdout).not.toMatch(/DATABASE_URL|migrate/);
+    await expect(orders('migrate')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unknown command'),
+    });
+  });
 
   testOnIt('require and import return the same classes and functions', async () => {
     await writeFile(join(project, 'both.cjs'), BOTH);

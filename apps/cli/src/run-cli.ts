@@ -1,12 +1,7 @@
-import { VERSION } from '@orders/runtime/version.ts';
-import { Command } from 'commander';
-import { addCommand, type CommandSpec, type Group } from './command.ts';
-import { readRevision } from './config.ts';
-import { type CliContext, type Context, createContext } from './context.ts';
-import { outcomeOf } from './errors.ts';
+import type { CliContext } from './context.ts';
+import { type Program, runProgram } from './run-program.ts';
 
-/** Loaded on demand, so a sender's command starts without the database and queue drivers. */
-const COMMANDS: Record<string, () => Promise<CommandSpec | Group>> = {
+const COMMANDS: Program['commands'] = {
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
   accounts: async () => (await import('./commands/accounts.ts')).accounts,
   keys: async () => (await import('./commands/keys.ts')).keys,
@@ -54,63 +49,19 @@ Examples:
   $ npm run --silent orders -- accounts create "Corner Bakery"
   $ npm run --silent orders -- receipts redrive --all-dead`;
 
-/**
- * Creates the program with the command that is called, or with all commands if there is no such command, for help. It never exits or
- * writes to stderr: errors are thrown and printed in one place.
- */
-async function createProgram(
-  context: Context,
-  writeHelp: (text: string) => void,
-  commandName: string | undefined,
-): Promise<Command> {
-  const program = new Command('orders')
-    .description('The command line of the order ingestion service, for operators and senders.')
-    .version(
-      `${VERSION} (revision ${readRevision(context.cliContext.env)})`,
-      '--version',
-      'print the version of the service and its revision',
-    )
-    .exitOverride()
-    .configureOutput({
-      writeOut: writeHelp,
-      writeErr: () => {},
-      getOutHelpWidth: () => 100,
-      getOutHasColors: () => false,
-    })
-    .addHelpText('after', EPILOGUE);
-  const isKnown = commandName !== undefined && Object.hasOwn(COMMANDS, commandName);
-  for (const [name, load] of Object.entries(COMMANDS))
-    if (!isKnown || name === commandName) addCommand(program, name, await load(), context);
-  return program;
-}
+/** All commands, for operators and senders. */
+const PROGRAM: Program = {
+  about: 'The command line of the order ingestion service, for operators and senders.',
+  commands: COMMANDS,
+  epilogue: EPILOGUE,
+};
 
 /**
- * Runs one command.
+ * Runs one command of operators or senders.
  *
  * @param argv the arguments after the program's name.
  * @returns the exit code: 0 done, 1 failed, 2 usage error.
  */
-export async function runCli(argv: readonly string[], cliContext: CliContext): Promise<number> {
-  const writeHelp = (text: string) => cliContext.stdout.write(text);
-  const program = await createProgram(createContext(cliContext), writeHelp, argv[0]);
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-    return 0;
-  } catch (error) {
-    const { exitCode, line } = outcomeOf(error, commandOf(program, argv));
-    if (line) cliContext.stderr.write(`${line}\n`);
-    return exitCode;
-  }
-}
-
-/** The full name of the called command, as far as it exists: `orders keys create`. */
-function commandOf(program: Command, argv: readonly string[]): string {
-  const words = [program.name()];
-  let command: Command | undefined = program;
-  for (const word of argv) {
-    command = command.commands.find((subcommand) => subcommand.name() === word);
-    if (!command) break;
-    words.push(word);
-  }
-  return words.join(' ');
+export function runCli(argv: readonly string[], cliContext: CliContext): Promise<number> {
+  return runProgram(PROGRAM, argv, cliContext);
 }

@@ -15,8 +15,7 @@ Environment:
   ORDERS_URL             the address of the service
   ORDERS_API_KEY         the API key of the account
   ORDERS_SIGNING_SECRET  its signing secret, for --webhook
-  Each may come from a file: ORDERS_API_KEY_FILE is the path of a file with ORDERS_API_KEY.
-  Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.`;
+  Each may come from a file: ORDERS_API_KEY_FILE is the path of a file with ORDERS_API_KEY.`;
 
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 

@@ -1,6 +1,7 @@
-import { cp, glob, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { copyFiles, copyLicences, nameOf } from './copy-files.ts';
 import { escapeNonLatin1, preserveImportMeta } from './plugins.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -30,8 +31,6 @@ const OPTIONAL_PACKAGES = [
   'tedious',
 ];
 
-const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-
 /**
  * Writes what the image runs to `bundle`: `<app>.js` of each app with all packages that it uses, without types. With a few files
  * instead of a thousand, a process starts in less than half the time, and type stripping takes no memory.
@@ -58,20 +57,5 @@ export async function bundleApps(): Promise<void> {
   await build.close();
   for (const { path, files } of EXTERNAL_PACKAGES)
     await copyFiles(join(ROOT, path), join(BUNDLE_DIRECTORY, 'node_modules', nameOf(path)), ['package.json', ...files]);
-  const modules = output.flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []));
-  await copyLicences(modules);
-}
-
-/** Copies manifest and licence of each bundled package: its licence asks for that, and scanners find the packages by their manifests. */
-async function copyLicences(modules: readonly string[]): Promise<void> {
-  const packages = new Set(modules.flatMap((id) => /^\/.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []));
-  for (const directory of packages) {
-    const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
-    const to = join(BUNDLE_DIRECTORY, 'licences', `${nameOf(directory)}@${version}`);
-    await copyFiles(directory, to, ['package.json', '{LICENSE,License,license,LICENCE,licence,NOTICE,COPYING}*']);
-  }
-}
-
-async function copyFiles(from: string, to: string, patterns: string[]): Promise<void> {
-  for await (const file of glob(patterns, { cwd: from })) await cp(join(from, file), join(to, file));
+  await copyLicences(output, join(BUNDLE_DIRECTORY, 'licences'));
 }

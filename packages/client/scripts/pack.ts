@@ -3,6 +3,7 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { bundleSenderCommands } from '@orders/bundle/bundle-sender-commands.ts';
 
 const PACKAGE = resolve(import.meta.dirname, '..');
 const ROOT = resolve(PACKAGE, '../..');
@@ -12,17 +13,18 @@ const readManifest = (directory: string) => JSON.parse(readFileSync(join(directo
 const COMMON_JS = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--verbatimModuleSyntax', 'false'];
 
 /**
- * Builds the published files: CommonJS, an ES module that re-exports it, declarations, and a manifest with the version of
- * the service. There is one copy of the code, so that `instanceof` works across modules of both kinds.
+ * Builds the published files: CommonJS, an ES module that re-exports it, declarations, the command `orders` with all that
+ * it uses, and a manifest with the version of the service. There is one copy of the code, so that `instanceof` works across modules of both kinds.
  */
-function build(directory: string): void {
+async function build(directory: string): Promise<void> {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const options = ['-p', PACKAGE, '--noEmit', 'false', ...COMMON_JS, '--outDir', directory];
   execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
   for (const file of globSync('*.d.ts', { cwd: directory })) withJsImports(join(directory, file));
   copyFileSync(join(PACKAGE, 'README.md'), join(directory, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
-  const { private: _, ...manifest } = readManifest(PACKAGE);
+  await bundleSenderCommands(join(directory, 'bin'));
+  const { private: _, devDependencies: __, ...manifest } = readManifest(PACKAGE);
   const published = {
     ...manifest,
     version: readManifest(ROOT).version,
@@ -30,6 +32,7 @@ function build(directory: string): void {
     sideEffects: false,
     main: './index.js',
     types: './index.d.ts',
+    bin: { orders: 'bin/orders.mjs' },
     exports: {
       '.': {
         import: { types: './index.d.mts', default: './index.mjs' },
@@ -51,14 +54,14 @@ function withJsImports(file: string): void {
 }
 
 /** Packs the client into a directory. Each run uses its own temporary directory, so that runs do not collide. */
-function pack(destination: string): void {
+async function pack(destination: string): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'orders-client-'));
   try {
-    build(directory);
+    await build(directory);
     execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: directory, stdio: 'inherit' });
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-pack(resolve(process.argv[2] ?? ROOT));
+await pack(resolve(process.argv[2] ?? ROOT));

@@ -68,7 +68,7 @@ export interface RejectedUrl {
  * @returns the normalized URL, or what is wrong with it.
  */
 export function readEndpointUrl(text: string, exemptHosts: readonly string[]): { url: string } | RejectedUrl {
-  const url = URL.parse(text);
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || text.length > MAX_URL)
     return { code: 'malformed', error: `must be a URL of at most ${MAX_URL} characters` };
   if (url.username || url.password) return { code: 'credentials', error: 'must not contain a user or a password' };

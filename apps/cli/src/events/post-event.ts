@@ -54,7 +54,6 @@ function headersOf(id: string, body: string, secret: string): Record<string, str
 
 /** A connection each: one that is kept would be closed by a program that restarts. */
 async function post(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   const request = (url.startsWith('https:') ? https : http).request(url, {
     agent: false,
     method: 'POST',
@@ -66,10 +65,12 @@ async function post(url: string, headers: Record<string, string>, body: string, 
       ...headers,
     },
   });
-  request.once('response', resolve).on('error', reject).end(body);
-  const response = await promise.catch((error) => {
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     // Node wraps the reason of an abort.
-    throw error.cause ?? error;
+    request
+      .once('response', resolve)
+      .on('error', (error) => reject(error.cause ?? error))
+      .end(body);
   });
   response.on('error', () => {}).resume();
   const ended = new Promise((closed) => response.once('close', closed));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle';
+import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle/bundle-apps.ts';
 import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
