@@ -2,7 +2,14 @@ import { createHmac } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type PageScreenshotOptions,
+} from 'playwright-core';
 import type { DevFile } from './local-state.ts';
 import { chromiumPath, fail, readRunning, signInAs } from './open-portal.ts';
 import { SCENES, type Scene } from './pictures/scenes.ts';
@@ -15,7 +22,7 @@ interface View {
 }
 
 /** Width and height of a phone, a tablet, a laptop and a large screen. */
-const HEIGHTS: Record<number, number> = { 390: 844, 768: 1024, 1280: 800, 1600: 1000 };
+const HEIGHTS: Record<number, number> = { 390: 844, 768: 1024, 1280: 800, 1920: 1080 };
 
 /** Four sizes, two themes, two languages. */
 const ALL_VIEWS: View[] = Object.keys(HEIGHTS).flatMap((width) =>
@@ -63,9 +70,10 @@ const DOCUMENT_PICTURES: DocumentPicture[] = [
 
 const HELP = `Takes the screenshots of the portal for the README and its help, from a running npm start.
 
-Usage: npm run pictures -- [--all] [--only <scene>]… [--to <directory>]
+Usage: npm run pictures -- [--all] [--view <view>]… [--only <scene>]… [--to <directory>]
 
-  --all             every page in four sizes, two themes and two languages
+  --all             every page in four sizes, two themes and two languages, as long as it is
+  --view <view>     of these only this view, such as 390-dark-ar; several times for several
   --only <scene>    only this scene, such as order; several times for several
   --to <directory>  where to write them (default: docs; with --all it must be given)
 
@@ -74,7 +82,7 @@ Exit codes: 0 done, 1 failed, 2 usage error.`;
 /** What WebP compresses to; higher values cost more than they show in a screenshot. */
 const WEBP_QUALITY = 75;
 
-const { all, only, to, help } = readArguments();
+const { all, views, only, to, help } = readArguments();
 if (help) {
   process.stdout.write(`${HELP}\n`);
   process.exit(0);
@@ -90,7 +98,7 @@ try {
     await context.addInitScript(`localStorage.setItem('language', '${view.language}')`);
     // One scene that cannot be opened does not stop the others.
     try {
-      await takePicture(context, dev, scene, join(to, file));
+      await takePicture(context, dev, scene, join(to, file), { fullPage: all });
       process.stdout.write(`${file}\n`);
     } catch (error) {
       failures++;
@@ -113,7 +121,7 @@ function pictures(): Picture[] {
   const scenes = SCENES.filter(({ name }) => only.length === 0 || only.includes(name));
   if (all) {
     return scenes.flatMap((scene) =>
-      ALL_VIEWS.map((view) => ({ scene, view, file: `${scene.name}-${viewName(view)}.png` })),
+      views.map((view) => ({ scene, view, file: `${scene.name}-${viewName(view)}.png` })),
     );
   }
   return DOCUMENT_PICTURES.flatMap(({ scene: name, view, file }) =>
@@ -133,7 +141,13 @@ async function signIn(browser: Browser, dev: DevFile) {
   return { account_holder: await stateOf('account_holder'), operator: await stateOf('operator'), nobody: {} };
 }
 
-async function takePicture(context: BrowserContext, dev: DevFile, scene: Scene, file: string): Promise<void> {
+async function takePicture(
+  context: BrowserContext,
+  dev: DevFile,
+  scene: Scene,
+  file: string,
+  options: PageScreenshotOptions,
+): Promise<void> {
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   // The list of orders polls, so the network may never be idle for long.
@@ -141,7 +155,7 @@ async function takePicture(context: BrowserContext, dev: DevFile, scene: Scene, 
   await scene.prepare?.(page);
   await page.evaluate('document.fonts.ready');
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, file.endsWith('.webp') ? await takeWebp(page) : await page.screenshot());
+  await writeFile(file, file.endsWith('.webp') ? await takeWebp(page) : await page.screenshot(options));
 }
 
 async function takeWebp(page: Page): Promise<Buffer> {
@@ -150,21 +164,25 @@ async function takeWebp(page: Page): Promise<Buffer> {
   return Buffer.from(data, 'base64');
 }
 
-function readArguments(): { all: boolean; only: string[]; to: string; help: boolean } {
+function readArguments(): { all: boolean; views: View[]; only: string[]; to: string; help: boolean } {
   try {
     const { values } = parseArgs({
       options: {
         all: { type: 'boolean' },
+        view: { type: 'string', multiple: true },
         only: { type: 'string', multiple: true },
         to: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
-    const { all = false, only = [], help = false } = values;
+    const { all = false, view = [], only = [], help = false } = values;
+    const views = ALL_VIEWS.filter((one) => view.length === 0 || view.includes(viewName(one)));
     const unknown = only.find((name) => !SCENES.some((scene) => scene.name === name));
     if (unknown) throw new Error(`There is no scene ${unknown}`);
+    if (views.length < view.length) throw new Error('There is no such view');
+    if (view.length > 0 && !all) throw new Error('--view needs --all');
     if (all && !values.to && !help) throw new Error('--all needs --to');
-    return { all, only, help, to: resolve(values.to ?? join(import.meta.dirname, '../../../docs')) };
+    return { all, views, only, help, to: resolve(values.to ?? join(import.meta.dirname, '../../../docs')) };
   } catch (error) {
     return fail(`${(error as Error).message}; see: npm run pictures -- --help`, 2);
   }

@@ -28,6 +28,7 @@ export const SCENES: Scene[] = [
   { name: 'settings', as: 'account_holder', path: (id) => `/accounts/${id}/settings` },
   { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/rejected` },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
+  { name: 'people', as: 'account_holder', path: (id) => `/accounts/${id}/users` },
   { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview` },
   { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },
   { name: 'profile', as: 'account_holder', path: () => '/profile' },
@@ -59,7 +60,7 @@ async function chooseFile(page: Page): Promise<void> {
 
 async function openRejectDialog(page: Page): Promise<void> {
   await openOrder(page);
-  await page.keyboard.press('r');
+  await page.locator(':is(.order-actions, .order-bar) .button-bad').click();
   await page.locator('dialog[open]').waitFor();
 }
 
