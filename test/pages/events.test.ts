@@ -141,6 +141,7 @@ describeWith('chromium')('in a browser', () => {
     await button(page, 'Show more').click();
     await until('all attempts are shown', async () => (await page.locator('tbody tr').count()) === 58);
 
+    await button(page, 'More actions').click();
     await button(page, 'Send events again…').click();
     await page.getByText('Stored: numbers 1 to 3').waitFor();
     const [from, to] = [page.getByLabel('From number'), page.getByLabel('To number')];
@@ -195,6 +196,7 @@ describeWith('chromium')('in a browser', () => {
     await button(page, 'إيقاف مؤقت').click();
     await page.getByText('متوقفة مؤقتًا').waitFor();
     await page.getByText('تنتظر الأحداث إلى أن تفعّلها.').waitFor();
+    await button(page, 'إجراءات أخرى').click();
     await button(page, 'استبدال السر…').click();
     await expectAccessible(page);
     await dialogButton(page, 'استبدال السر').click();
@@ -213,6 +215,7 @@ describeWith('chromium')('in a browser', () => {
     for (const one of [secret, endpoint.secret]) receiver.verify(receiver.received[1] as never, one);
     await expectAccessible(page);
     expect(await widthOf(page)).toBeLessThanOrEqual(390);
+    await button(page, 'إجراءات أخرى').click();
     await button(page, 'إزالة…').click();
     await expectAccessible(page);
     await dialogButton(page, 'إزالة النقطة').click();

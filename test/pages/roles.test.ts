@@ -172,7 +172,7 @@ const PAGES: Record<string, OfferedPage> = {
     path: () => `/developers?tab=events&endpoint=${ids.endpoint}`,
     shows: 'https://shop.example.test/events',
     viewer: ['Copy'],
-    develop: ['Pause', 'Remove…', 'Replace the secret…', 'Send a test event', 'Send events again…'],
+    develop: ['More actions', 'Pause', 'Send a test event'],
   },
   'the signing secret': {
     path: tab('webhook'),

@@ -231,12 +231,16 @@ describe('a change of an operator', () => {
       await page.getByRole('dialog').getByRole('button', { name }).click();
       await gone(page);
     };
-    await button(`Remove: ${other.email}`).click();
+    const act = async (name: string) => {
+      await button(`Actions: ${other.email}`).click();
+      await button(name).click();
+    };
+    await act('Remove');
     await confirm('Remove');
     await button(`Withdraw: Remove ${other.email}`).click();
     await confirm('Withdraw');
     await page.getByText('Nothing was changed.').waitFor();
-    await button(`Sign out everywhere: ${other.email}`).click();
+    await act('Sign out everywhere');
     await confirm('Sign out everywhere');
     await button(`Withdraw: Sign ${other.email} out everywhere`).waitFor();
     const second = await openPageAs(portal, other, '/operator/users', PHONE);

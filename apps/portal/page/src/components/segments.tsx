@@ -8,6 +8,7 @@ export function Segments<T extends string>(props: {
   /** `lang` is the language of a name that is not in the page's own. */
   options: readonly { value: T; name: string; lang?: string }[];
   value: T;
+  disabled?: boolean;
   onChange: (value: T) => void;
 }): ReactNode {
   const group = useId();
@@ -22,6 +23,7 @@ export function Segments<T extends string>(props: {
             type="radio"
             name={group}
             checked={value === props.value}
+            disabled={props.disabled}
             onChange={() => {
               props.onChange(value);
               render();

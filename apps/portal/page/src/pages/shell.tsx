@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronsUpDown, Search } from 'lucide-react';
-import { type ReactNode, Suspense, useEffect } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
 import {
@@ -206,8 +206,14 @@ function NavLink({ base, section }: { base: string; section: Section }): ReactNo
   const found = findPage(location);
   const isCurrent = found?.section === section && found.base === base;
   const preload = () => pages[0].Page.preload();
+  const link = useRef<HTMLAnchorElement>(null);
+  // On a phone the navigation scrolls sideways.
+  useEffect(() => {
+    if (isCurrent) link.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [isCurrent]);
   return (
     <Link
+      ref={link}
       href={base + pages[0].path}
       aria-current={isCurrent ? 'page' : undefined}
       title={t(`nav.${name}`)}

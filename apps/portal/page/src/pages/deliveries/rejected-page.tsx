@@ -18,14 +18,18 @@ export function RejectedPage(): ReactNode {
   const [shown, setShown] = useState(PAGE_SIZE);
   const rejected = query.data ?? [];
   return (
-    <div className="stack readable">
+    <div className="stack">
       <PageHeader title={t('rejected.title')} about={t('rejected.about')}>
         <HelpLink page="rejected-deliveries" anchor="read" />
       </PageHeader>
       <Loaded query={query} skeleton={<Skeleton shape="rows" />}>
         {() => rejected.length === 0 && <EmptyState title={t('rejected.none')} text={t('rejected.noneAbout')} />}
       </Loaded>
-      <ol className="plain lined-list rejected-list" aria-live="polite" aria-relevant="additions">
+      <ol
+        className={rejected.length > 0 ? 'plain card lined-list rejected-list' : 'plain'}
+        aria-live="polite"
+        aria-relevant="additions"
+      >
         {rejected.slice(0, shown).map((rejection) => (
           <Item key={rejection.rejection_id} rejection={rejection} />
         ))}

@@ -31,7 +31,7 @@ export function DevelopersPage(): ReactNode {
     setSecret(null);
   };
   return (
-    <div className="stack readable">
+    <div className="stack">
       <PageHeader
         title={t('common:nav.developers')}
         about={t('about')}

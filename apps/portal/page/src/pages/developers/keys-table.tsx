@@ -51,7 +51,6 @@ function Rows({ keys, label, onAsk }: KeysProps & { label: string }): ReactNode 
   return (
     <DataTable
       label={label}
-      className="data-table key-table"
       rows={keys}
       keyOf={({ key_id }) => key_id}
       columns={[

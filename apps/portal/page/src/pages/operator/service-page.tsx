@@ -54,19 +54,17 @@ function State({ state: { workers, lanes, oldest_pending_at } }: { state: Servic
           {t('service.noWorkers')}
         </p>
       )}
-      <div className="service-parts">
-        <Card title={t('service.workers')} className="table-card">
-          <WorkersTable workers={workers} />
-        </Card>
-        <Card title={t('service.lanes')} className="table-card">
-          {lanes && <LanesTable lanes={lanes} />}
-          <dl className="facts service-oldest">
-            <Fact name={t('service.oldest')}>
-              {oldest_pending_at === null ? t('service.allFinal') : <Ago at={oldest_pending_at} />}
-            </Fact>
-          </dl>
-        </Card>
-      </div>
+      <Card title={t('service.workers')} className="table-card">
+        <WorkersTable workers={workers} />
+      </Card>
+      <Card title={t('service.lanes')} className="table-card">
+        {lanes && <LanesTable lanes={lanes} />}
+        <dl className="facts service-oldest">
+          <Fact name={t('service.oldest')}>
+            {oldest_pending_at === null ? t('service.allFinal') : <Ago at={oldest_pending_at} />}
+          </Fact>
+        </dl>
+      </Card>
     </>
   );
 }

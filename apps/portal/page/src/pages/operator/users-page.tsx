@@ -5,7 +5,7 @@ import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
 import { type InvitationLink, type Requested, requestLink, type UserPage, type UserRow } from '../../api/operator.ts';
 import { useSession } from '../../api/session.ts';
-import { Button } from '../../components/button.tsx';
+import { ActionMenu } from '../../components/action-menu.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Confirm } from '../../components/form-dialog.tsx';
 import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
@@ -110,17 +110,18 @@ function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: Use
         ]}
         actions={{
           header: t('users:actions'),
-          of: (user) =>
-            ACTION_NAMES.filter((what) => user.email !== own || what === 'link' || what === 'sessions').map((what) => (
-              <Button
-                key={what}
-                kind={what === 'remove' ? 'bad' : undefined}
-                aria-label={t('users:actionFor', { action: t(`users.${what}`), email: user.email })}
-                onClick={() => onAsk({ what, user })}
-              >
-                {t(`users.${what}`)}
-              </Button>
-            )),
+          of: (user) => (
+            <ActionMenu
+              label={t('users:actionFor', { action: t('users:actions'), email: user.email })}
+              actions={ACTION_NAMES.filter((what) => user.email !== own || what === 'link' || what === 'sessions').map(
+                (what) => ({
+                  name: t(`users.${what}`),
+                  isDestructive: what === 'remove',
+                  run: () => onAsk({ what, user }),
+                }),
+              )}
+            />
+          ),
         }}
       />
     </div>

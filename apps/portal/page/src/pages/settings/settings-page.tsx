@@ -14,6 +14,7 @@ import { RadioChoice } from '../../components/field.tsx';
 import { Loaded, ProblemNote, Skeleton } from '../../components/loaded.tsx';
 import { formatMinutes } from '../../components/numbers.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { Segments } from '../../components/segments.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 const CHOICES: ChangedDeliveriesChoice[] = ['ignore', 'hold'];
@@ -24,7 +25,7 @@ const TARGETS: ReviewTargetChoice[] = ['none', '15', '30', '60', '120', '240', '
 export function SettingsPage(): ReactNode {
   const { t } = useTranslation();
   return (
-    <div className="stack readable">
+    <div className="stack">
       <PageHeader title={t('nav.settings')} />
       <ChangedDeliveriesCard />
       <ReviewTargetCard />
@@ -86,6 +87,7 @@ function SettingCard<Choice extends string>(props: {
   save: (choice: Choice) => Promise<void>;
 }): ReactNode {
   const { text, help, query, options, save } = props;
+  const Choices = options.some(({ about }) => about) ? RadioChoice : Segments;
   const { t } = useTranslation('integrations');
   const can = useCan();
   // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
@@ -100,7 +102,7 @@ function SettingCard<Choice extends string>(props: {
     <Card title={t(`${text}.title`)} about={t(`${text}.about`)} actions={help}>
       <Loaded query={query} skeleton={<Skeleton count={2} />}>
         {(current) => (
-          <RadioChoice
+          <Choices
             label={t(`${text}.title`)}
             hidesLabel
             options={options}

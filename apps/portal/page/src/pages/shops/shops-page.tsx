@@ -25,7 +25,7 @@ export function ShopsPage(): ReactNode {
   const mayChange = useCan()('develop');
   if (show === 'list' || !mayChange) return <SourceList />;
   return (
-    <div className="stack readable">
+    <div className="stack">
       <WayBack href={sourcesHref(accountId)}>{t('all')}</WayBack>
       {show === 'new' && sourceNumber === null ? (
         <NewSource />
@@ -74,7 +74,7 @@ function SourceList(): ReactNode {
     </Link>
   );
   return (
-    <div className="stack readable">
+    <div className="stack">
       <PageHeader title={t('common:nav.shops')} about={t('about')}>
         <HelpLink page="sources" />
         {!hasNone && create}

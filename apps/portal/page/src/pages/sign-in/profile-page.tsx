@@ -23,7 +23,7 @@ export function ProfilePage(): ReactNode {
   const { name, email } = useSession();
   const queryClient = useQueryClient();
   return (
-    <div className="stack narrow">
+    <div className="stack">
       <header className="spread">
         <h1>{t('common:account.profile')}</h1>
         <HelpLink page="sign-in" anchor="sessions" />
@@ -116,9 +116,11 @@ function PasswordForm(): ReactNode {
         onChange={setNext}
         error={isAboutNew ? errorText : null}
       />
-      <Button type="submit" disabled={change.isPending}>
-        {t('profile.change')}
-      </Button>
+      <div className="row">
+        <Button type="submit" disabled={change.isPending}>
+          {t('profile.change')}
+        </Button>
+      </div>
     </Form>
   );
 }

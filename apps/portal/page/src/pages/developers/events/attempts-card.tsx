@@ -24,7 +24,6 @@ export function AttemptsCard({ endpoint: { endpoint_id } }: { endpoint: Endpoint
         {(attempts) => (
           <DataTable
             label={t('attempts.title')}
-            className="data-table key-table"
             rows={attempts}
             keyOf={({ attempt_number }) => attempt_number}
             columns={[

@@ -12,6 +12,7 @@ import {
   useTestAttempt,
 } from '../../../api/events.ts';
 import { useAccountId } from '../../../api/session.ts';
+import { ActionMenu } from '../../../components/action-menu.tsx';
 import { Button } from '../../../components/button.tsx';
 import { Field } from '../../../components/field.tsx';
 import { Confirm, FormDialog } from '../../../components/form-dialog.tsx';
@@ -57,11 +58,14 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
         <Button disabled={switching.isPending} onClick={() => switching.mutate(to)}>
           {t(`action.${to}`)}
         </Button>
-        {DIALOGS.map((name) => (
-          <Button key={name} kind={name === 'remove' ? 'bad' : undefined} onClick={() => setOpen(name)}>
-            {t(`action.${name}`)}
-          </Button>
-        ))}
+        <ActionMenu
+          label={t('action.more')}
+          actions={DIALOGS.map((name) => ({
+            name: t(`action.${name}`),
+            isDestructive: name === 'remove',
+            run: () => setOpen(name),
+          }))}
+        />
       </div>
       {testId !== null && <TestOutcome key={testId} endpointId={endpoint_id} eventId={testId} />}
       {testing.isError && <ProblemNote error={testing.error} />}

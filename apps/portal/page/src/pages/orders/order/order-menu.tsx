@@ -1,7 +1,7 @@
-import { AlarmClock, Ellipsis, Printer } from 'lucide-react';
+import { AlarmClock, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Popover } from '../../../components/popover.tsx';
+import { ActionMenu } from '../../../components/action-menu.tsx';
 
 /** What a reviewer seldom does with the open order. */
 export function OrderMenu(props: {
@@ -11,33 +11,13 @@ export function OrderMenu(props: {
 }): ReactNode {
   const { onPrint, onSnooze } = props;
   const { t } = useTranslation('review');
-  const label = <Ellipsis aria-hidden="true" size={18} />;
   return (
-    <Popover label={label} title={t('order.more')} name={t('order.more')} className="icon-button" width={240}>
-      {(close) => {
-        const run = (action: () => void) => () => {
-          close();
-          action();
-        };
-        return (
-          <ul className="plain menu-list">
-            <li>
-              <button type="button" className="menu-item" onClick={run(onPrint)}>
-                {t('print.print')}
-                <Printer aria-hidden="true" size={16} />
-              </button>
-            </li>
-            {onSnooze && (
-              <li>
-                <button type="button" className="menu-item" onClick={run(onSnooze)}>
-                  {t('snooze.menu')}
-                  <AlarmClock aria-hidden="true" size={16} />
-                </button>
-              </li>
-            )}
-          </ul>
-        );
-      }}
-    </Popover>
+    <ActionMenu
+      label={t('order.more')}
+      actions={[
+        { name: t('print.print'), Icon: Printer, run: onPrint },
+        ...(onSnooze ? [{ name: t('snooze.menu'), Icon: AlarmClock, run: onSnooze }] : []),
+      ]}
+    />
   );
 }

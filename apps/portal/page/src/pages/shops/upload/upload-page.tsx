@@ -26,7 +26,7 @@ export function UploadPage(): ReactNode {
   const [chosen, setChosen] = useState<{ file: File; number: number } | null>(null);
   const choose = (file: File) => setChosen((before) => ({ file, number: (before?.number ?? 0) + 1 }));
   return (
-    <div className="stack readable">
+    <div className="stack">
       <PageHeader title={t('common:nav.upload')} about={t('about')}>
         <HelpLink page="upload" />
       </PageHeader>
