@@ -26,9 +26,10 @@ COPY packages/runtime/package.json packages/runtime/
 COPY packages/test-services/package.json packages/test-services/
 
 FROM manifests AS bundle
-# Only the dependencies of the apps, and the bundler.
+# Only the dependencies of the apps, and what bundles them and packs the client.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
   npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --filter ./packages/bundle --reporter=append-only
+COPY LICENSE tsconfig.base.json ./
 COPY apps apps
 COPY packages packages
 RUN node packages/bundle/src/main.ts
@@ -45,16 +46,17 @@ RUN node apps/portal/page/node_modules/vite/bin/vite.js build apps/portal/page -
 
 FROM node:24-bookworm-slim AS assets
 # What the bundled apps read at run time, at the same paths as in the sources: the version, styles and scripts of pages, the schema, the
-# pages that intake and the portal serve, and what `orders migrate` grants the apps.
+# pages and clients that intake and the portal serve, and what `orders migrate` grants the apps.
 WORKDIR /app
 COPY package.json ./
 COPY apps apps
 COPY packages packages
-RUN rm -rf apps/portal/page && find apps packages -type f ! -name '*.css' ! -name '*.js' ! -name '*.sql' -delete && find apps packages -type d -empty -delete
+RUN rm -rf apps/portal/page && find apps packages -type f ! -name '*.css' ! -name '*.js' ! -name '*.sql' ! -name '*.py' ! -name '*.php' -delete && find apps packages -type d -empty -delete
 COPY docs/senders docs/senders
 COPY docs/portal docs/portal
 COPY deploy/postgres deploy/postgres
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist
+COPY --from=bundle /app/packages/client/dist packages/client/dist
 
 FROM node:24-bookworm-slim AS node
 # Package managers and the headers of Node are not needed at run time.

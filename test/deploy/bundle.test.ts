@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle/bundle-apps.ts';
+import { packServedClient } from '@orders/bundle/pack-client.ts';
 import { VERSION } from '@orders/runtime/version.ts';
 import { untilReady } from '@orders/test-services/apps.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
@@ -23,6 +26,7 @@ const { stack } = useStack({ queue: QUEUE_KINDS.at(-1) ?? 'postgres' });
 
 beforeAll(async () => {
   await bundleApps();
+  await packServedClient();
 });
 afterAll(async () => {
   await Promise.all(running.map((child) => child.stop()));
@@ -54,6 +58,19 @@ test('the bundled apps take an order with tracing on, write it, and serve their 
   expect(await api.process(account, order)).toMatchObject({ status: 'written' });
   for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/docs/senders', '/docs/senders/copy.js'])
     expect((await fetch(intake + path)).status).toBe(200);
+  const sums = await (await fetch(`${intake}/docs/senders/clients/SHA256SUMS`)).text();
+  const listed = [...sums.matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm)];
+  expect(listed.map(([, , name]) => name)).toEqual(['orders.py', 'orders.php', 'orders-client.tgz']);
+  for (const [, sum, name] of listed) {
+    const file = await fetch(`${intake}/docs/senders/clients/${name}`);
+    const digest = createHash('sha256')
+      .update(await file.bytes())
+      .digest();
+    expect([digest.toString('hex'), file.headers.get('repr-digest')]).toEqual([
+      sum,
+      `sha-256=:${digest.toString('base64')}:`,
+    ]);
+  }
 });
 
 test('the bundled portal signs in an operator and serves its page, the help and the queue board', async () => {
@@ -97,6 +114,8 @@ test('the command line of the image creates the schema, grants the apps their ri
   };
   try {
     expect(await orders({}, '--version')).toContain(VERSION);
+    for (const client of ['python/orders.py', 'php/orders.php'])
+      expect(existsSync(join(root, 'packages/client', client))).toBe(true);
     expect(await orders({}, 'migrate')).toContain("The apps' roles have their privileges.");
     const env = { DATABASE_URL: url.href };
     expect(await orders(env, 'migrate')).toContain('Migrations run: 001-schema.');

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
@@ -34,7 +34,7 @@ const PROGRAMS = readBlocks(PAGE)
 test('the page has four programs, and its facts are those of the service', () => {
   expect(PROGRAMS.map(({ heading, command }) => [heading, command])).toEqual([
     ['Node with standardwebhooks', 'node receive.mjs'],
-    ['Node with the SDK', 'node receive-sdk.mjs'],
+    ['Node with the client', 'node receive-client.mjs'],
     ['Python', 'python3 receive.py'],
     ['PHP', 'php -S 127.0.0.1:3000 receive.php'],
   ]);
@@ -67,6 +67,8 @@ describeWith('php', 'python3')('a program of the page', () => {
     const library = dirname(dirname(fileURLToPath(import.meta.resolve('standardwebhooks'))));
     await symlink(library, join(work, 'node_modules/standardwebhooks'));
     await symlink(join(ROOT, 'packages/client'), join(work, 'node_modules/@orders/client'));
+    for (const client of ['python/orders.py', 'php/orders.php'])
+      await copyFile(join(ROOT, 'packages/client', client), join(work, basename(client)));
     const port = await freePort();
     const env = { ...baseEnvironment(), ENDPOINT_SECRET: secret, PORT: String(port) };
     const child = spawn('bash', ['-c', `${text}\nexec ${command.replace('3000', String(port))}`], {

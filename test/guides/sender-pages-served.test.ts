@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { expectAccessible, openPage } from '../harness/browser.ts';
@@ -55,6 +56,9 @@ describe('the pages for senders', () => {
     ['DELETE', '/docs/senders', 405],
     ['POST', '/docs/senders.md', 405],
     ['POST', '/docs/senders/', 404],
+    ['HEAD', '/docs/senders/clients/orders.py', 200],
+    ['POST', '/docs/senders/clients/orders.php', 405],
+    ['GET', '/docs/senders/clients/index.ts', 404],
     ['GET', '/docs/senders/none', 404],
     ['GET', '/docs/senders/README', 404],
     ['GET', '/docs/senders/../../package.json', 404],
@@ -63,6 +67,17 @@ describe('the pages for senders', () => {
     const reply = await api.send(method, path);
     expect(reply.status).toBe(status);
     if (status === 405) expect(reply.headers.allow).toBe('GET, HEAD');
+  });
+
+  test('the clients are served with their digests', async () => {
+    const sums = String((await api.send('GET', '/docs/senders/clients/SHA256SUMS')).body);
+    for (const name of ['orders.py', 'orders.php', 'orders-client.tgz']) {
+      const file = await fetch(`${api.url}/docs/senders/clients/${name}`);
+      expect([file.status, file.headers.get('content-disposition')]).toEqual([200, `attachment; filename=${name}`]);
+      const digest = createHash('sha256').update(await file.bytes());
+      expect(sums).toContain(`${digest.copy().digest('hex')}  ${name}\n`);
+      expect(file.headers.get('repr-digest')).toBe(`sha-256=:${digest.digest('base64')}:`);
+    }
   });
 
   test('the type of a problem is the URL of its description', async () => {

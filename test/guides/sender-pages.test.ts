@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { setHoldChangedDeliveries, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
@@ -8,11 +9,10 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { until } from '@orders/test-services/until.ts';
 import { startReply } from '../harness/api.ts';
-import { makeDirectory } from '../harness/directory.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
-import { isAsShown, packClient, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
+import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
 import { createTestSource, RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/sources.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -65,10 +65,9 @@ const ORDERS: Record<string, Record<string, string>> = {
   // Its programs receive; test/guides/receiving-events.test.ts runs them.
   'receiving-events': {},
   sdk: {
-    'SDK-1': 'rest',
-    'SDK-3': 'rest',
-    'SDK-BATCH-1': 'rest',
-    'SDK-BATCH-2': 'rest',
+    ...Object.fromEntries(
+      ['SDK', 'PY', 'PHP'].flatMap((name) => ['1', 'BATCH-1', 'BATCH-2'].map((id) => [`${name}-${id}`, 'rest'])),
+    ),
     ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
   },
 };
@@ -94,6 +93,11 @@ const RECORDED = Object.entries(SOURCES).flatMap(([heading, { preset, delivery }
   delivery ? [{ heading, preset, delivery }] : [],
 );
 
+/** The clients that some pages tell the reader to download first. */
+const CLIENTS = ['python/orders.py', 'php/orders.php'].map((path) =>
+  resolve(import.meta.dirname, '../../packages/client', path),
+);
+
 const programsOf = (page: string) =>
   readBlocks(markdownOf(page)).filter(
     ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
@@ -105,7 +109,7 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(15);
+  expect(settings).toHaveLength(19);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -135,8 +139,6 @@ describeWith(
   'php',
   'python3',
 )('the examples of the pages for senders', () => {
-  const directory = makeDirectory();
-
   const { stack, knex, db, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
   const variables = ({ key, secret }: TestAccount, url = api.url) => ({
@@ -170,13 +172,12 @@ describeWith(
       const account = await stack.account({ signing: true });
       if (name === 'events' || name === 'sdk') await setEvents(db, account.id, true);
       const ran: string[] = [];
-      const files = name === 'sdk' ? [await packClient(directory)] : [];
       const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
         language === 'bash' ? heading : [],
       );
       for (const [index, script] of scriptsOf(markdownOf(name)).entries()) {
         const ofSource = name === SOURCES_PAGE ? await sourceVariables(account, headings[index] ?? '') : {};
-        ran.push(...(await paste(script, { ...variables(account), ...ofSource }, files)));
+        ran.push(...(await paste(script, { ...variables(account), ...ofSource }, name === 'sdk' ? [] : CLIENTS)));
       }
       const shown = shownOutputs(markdownOf(name));
       expect(ran).toHaveLength(shown.length);
@@ -200,7 +201,7 @@ describeWith(
         const account = await stack.account();
         await setRateLimit(db, account.id, { requests: 1, seconds: 15 });
         const front = await startLossyProxy(api.url);
-        const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
+        const [printed] = await paste([text], variables(account, front.url), CLIENTS).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
         expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);
         expect(printed).toMatch(/duplicate\W+true/i);
@@ -217,7 +218,7 @@ describeWith(
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);
       // The second correction is a retry and changes nothing.
-      for (const program of [text, corrected, corrected]) await paste([program], variables(account));
+      for (const program of [text, corrected, corrected]) await paste([program], variables(account), CLIENTS);
       expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
       const states = await knex('receipts').where({ account_id: account.id }).orderBy('state').pluck('state');
       expect(states).toEqual(['duplicate', 'written']);
@@ -231,7 +232,7 @@ describeWith(
     for (const status of [301, 302, 303, 307, 308]) {
       const service = await startReply(status, {}, { Location: `${other.url}/ingest/orders` });
       const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x', ORDERS_SIGNING_SECRET: 'oss_x' };
-      const printed = await paste([text], env).then(String, String);
+      const printed = await paste([text], env, CLIENTS).then(String, String);
       await service.close();
       expect(service.keys).toHaveLength(1);
       expect(printed).not.toContain('elsewhere');
@@ -245,8 +246,8 @@ describeWith(
     const service = await startReply(202, kept);
     const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x' };
     try {
-      await expect(paste([text], env)).rejects.toThrow(/^ended with /);
-      expect(service.keys).toEqual([expect.stringMatching(/^RETRIES-[A-Z]+-[0-9a-f]{16}$/)]);
+      await expect(paste([text], env, CLIENTS)).rejects.toThrow(/^ended with /);
+      expect(service.keys).toEqual([expect.stringMatching(/^(RETRIES-[A-Z]+-[0-9a-f]{16}|[0-9a-f]{64})$/)]);
     } finally {
       await service.close();
     }

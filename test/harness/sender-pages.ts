@@ -74,7 +74,7 @@ export function shownOutputs(markdown: string): (string | null)[] {
   });
 }
 
-const PACK = resolve(import.meta.dirname, '../../packages/client/scripts/pack.ts');
+const PACK = resolve(import.meta.dirname, '../../packages/bundle/src/pack-client.ts');
 
 /** Packs the client as for publishing, and returns the path of the tarball. */
 export async function packClient(directory: string): Promise<string> {

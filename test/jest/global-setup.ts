@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isServedClientPacked, packServedClient } from '@orders/bundle/pack-client.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
@@ -25,6 +26,7 @@ export default async function globalSetup(): Promise<void> {
     throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
   }
   if (!(await isPageBuilt())) await buildPage();
+  if (!isServedClientPacked()) await packServedClient();
   const postgres = await getPostgres();
   const template = new URL(postgres.url);
   template.pathname = '/orders_test_template';

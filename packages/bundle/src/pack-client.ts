@@ -1,12 +1,24 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { bundleSenderCommands } from '@orders/bundle/bundle-sender-commands.ts';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { bundleSenderCommands } from './bundle-sender-commands.ts';
 
-const PACKAGE = resolve(import.meta.dirname, '..');
-const ROOT = resolve(PACKAGE, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
+const PACKAGE = join(ROOT, 'packages/client');
+const COMPILER = resolve(import.meta.dirname, '../node_modules/typescript/bin/tsc');
 
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 
@@ -17,9 +29,8 @@ const COMMON_JS = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--v
  * it uses, and a manifest with the version of the service. There is one copy of the code, so that `instanceof` works across modules of both kinds.
  */
 async function build(directory: string): Promise<void> {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const options = ['-p', PACKAGE, '--noEmit', 'false', ...COMMON_JS, '--outDir', directory];
-  execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+  execFileSync(process.execPath, [COMPILER, ...options], { stdio: 'inherit' });
   for (const file of globSync('*.d.ts', { cwd: directory })) withJsImports(join(directory, file));
   copyFileSync(join(PACKAGE, 'README.md'), join(directory, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
@@ -53,8 +64,8 @@ function withJsImports(file: string): void {
   writeFileSync(file, types.replaceAll(/(?<=from '\.\/[\w-]+)\.ts(?=')/g, '.js'));
 }
 
-/** Packs the client into a directory. Each run uses its own temporary directory, so that runs do not collide. */
-async function pack(destination: string): Promise<void> {
+/** Packs the client for publishing into a directory. Each run uses its own temporary directory, so that runs do not collide. */
+async function packClient(destination: string): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'orders-client-'));
   try {
     await build(directory);
@@ -64,4 +75,32 @@ async function pack(destination: string): Promise<void> {
   }
 }
 
-await pack(resolve(process.argv[2] ?? ROOT));
+/** What intake serves. */
+const SERVED = join(PACKAGE, 'dist/orders-client.tgz');
+const SOURCES = [
+  ...['packages/client/src/*', 'packages/client/*.*', 'packages/bundle/src/*', 'package.json'],
+  ...['apps/cli/src/**/*.ts', 'packages/order-files/src/*'],
+];
+
+/** Whether the client that intake serves was packed after the last change of its sources. */
+export function isServedClientPacked(): boolean {
+  const packedAt = statSync(SERVED, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return globSync(SOURCES, { cwd: ROOT }).every((path) => statSync(join(ROOT, path)).mtimeMs <= packedAt);
+}
+
+/** Packs the client for intake to serve. */
+export async function packServedClient(): Promise<void> {
+  mkdirSync(dirname(SERVED), { recursive: true });
+  const directory = mkdtempSync(join(dirname(SERVED), 'packing-'));
+  try {
+    // Not this process, which may have an app to start meanwhile.
+    await promisify(execFile)(process.execPath, [import.meta.filename, directory]);
+    const [packed = ''] = globSync('*.tgz', { cwd: directory });
+    // At once, as another run may read it.
+    renameSync(join(directory, packed), SERVED);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) await packClient(resolve(process.argv[2] ?? ROOT));

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isServedClientPacked, packServedClient } from '@orders/bundle/pack-client.ts';
 import { withDatabase } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
@@ -72,6 +73,8 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const page = (await isPageBuilt()) ? null : step("Building the portal's page", buildPage);
   // Awaited below; until then a failure is not unhandled.
   page?.catch(() => {});
+  const client = isServedClientPacked() ? null : step('Packing the client for senders', packServedClient);
+  client?.catch(() => {});
   const services = await step('Starting Postgres and the queue', () =>
     startServices({
       directory: LOCAL_DIRECTORY,
@@ -98,6 +101,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
     };
   });
   await page;
+  await client;
   const base = `http://127.0.0.1:${ports.intake}${process.env.BASE_PATH ?? ''}`;
   // Not 127.0.0.1, as browsers make passkeys for names only.
   const portalUrl = `http://localhost:${ports.portal}`;

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { type DocPage, readPages } from '@orders/doc-pages/read-pages.ts';
 import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-page.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
+import { CLIENT_NAMES, type ClientName, clientSums, readClient } from './client-files.ts';
 
 /** The container image has them at the same relative path. */
 const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
@@ -14,24 +15,31 @@ export function readSenderPages(): DocPage[] {
   return readPages(DIRECTORY);
 }
 
+const NOT_PACKED = 'This service runs without a packed client. `npm run bundle` packs it.';
 const security = pageSecurity({ formAction: ["'none'"] });
 
-/** `GET /docs/senders` and below: the pages of docs/senders, rendered when first asked for, and their Markdown under the same path and `.md`. */
+/**
+ * `GET /docs/senders` and below: the pages of docs/senders, rendered when first asked for, and their Markdown under the same path and `.md`.
+ * `clients/` has the clients to download.
+ */
 export function senderPages(reference: string): Router {
   const at = `${reference}/senders`;
   const router = Router({ strict: true, caseSensitive: true });
-  const serve = (path: string, type: string, render: () => string) => {
-    let body: string | undefined;
+  const get = (path: string, handler: RequestHandler) => {
     const allow = { headers: { Allow: 'GET, HEAD' } };
     router
       .route(path)
-      .get(security, (_request, response) => {
-        body ??= render();
-        response.type(type).send(body);
-      })
+      .get(security, handler)
       .all(() => {
         throw new Problem('method_not_allowed', allow);
       });
+  };
+  const serve = (path: string, type: string, render: () => string) => {
+    let body: string | undefined;
+    get(path, (_request, response) => {
+      body ??= render();
+      response.type(type).send(body);
+    });
   };
   const pages = readSenderPages();
   const site = senderSite(at, reference);
@@ -47,7 +55,23 @@ export function senderPages(reference: string): Router {
   serve(`${at}/style.css`, 'css', () => STYLESHEET);
   const copyButtons = readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8');
   serve(`${at}/copy.js`, 'js', () => copyButtons);
+  for (const name of CLIENT_NAMES) get(`${at}/clients/${name}`, sendClient(name));
+  get(`${at}/clients/SHA256SUMS`, (_request, response) => {
+    response.type('text/plain').send(clientSums());
+  });
   return router;
+}
+
+function sendClient(name: ClientName): RequestHandler {
+  return (_request, response) => {
+    const file = readClient(name);
+    if (!file) throw new Problem('not_found', { detail: NOT_PACKED });
+    response
+      .attachment(name)
+      .type(file.type)
+      .set('Repr-Digest', `sha-256=:${file.sha256.toString('base64')}:`);
+    response.send(file.bytes);
+  };
 }
 
 function senderSite(at: string, reference: string): DocSite {
