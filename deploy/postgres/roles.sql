@@ -81,7 +81,7 @@ begin
   -- It cancels orders by these functions alone.
   grant execute on function cancel_orders(integer, bigint, integer, text[], text[]),
     cancel_order_of_source(integer, integer, text, timestamptz) to orders_intake;
-  grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
+  grant select (account_id, requested_at, closed_at) on cancellation_requests to orders_intake;
   -- It serves the events of an account. Database functions record them.
   grant select on event_logs, events to orders_intake;
   -- How late deliveries are.
@@ -123,7 +123,8 @@ begin
   grant select, update (last_position) on dispatch_counter to orders_worker;
   grant select (position), update (position) on cancellation_requests to orders_worker;
   -- It empties test accounts by these functions alone.
-  grant execute on function remove_test_orders(timestamptz, integer), remove_test_receipts(uuid, uuid, uuid) to orders_worker;
+  grant execute on function remove_test_orders(timestamptz, integer), remove_test_receipts(uuid, uuid, integer),
+    remove_test_payloads(uuid, uuid, uuid) to orders_worker;
   grant select, update on test_mode_clock to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete, update (is_outdated) on changed_deliveries to orders_worker;

@@ -80,6 +80,16 @@ test('the published document, and not the exact one, accepts the replies of a la
   }
 });
 
+test('the published document takes the same requests as the exact one', async () => {
+  const { paths, components } = (await api.send('GET', '/openapi.json')).body;
+  const exact = exactDocument('/delivery/api') as typeof components;
+  for (const [path, operations] of Object.entries<Record<string, { requestBody?: object }>>(exact.paths))
+    for (const [method, { requestBody }] of Object.entries(operations))
+      expect([path, paths[path][method].requestBody]).toEqual([path, requestBody]);
+  for (const name of ['Order', 'Cancellation', 'CancellationList'])
+    expect(components.schemas[name]).toEqual(exact.components.schemas[name]);
+});
+
 test('each example of an order is read without a warning', async () => {
   const { paths } = (await api.send('GET', '/openapi.json')).body;
   const { examples } = paths['/ingest/orders'].post.requestBody.content['application/json'];

@@ -65,7 +65,7 @@ describe('the review target', () => {
     await marks(page, { 'A-10': null, 'A-40': null, 'A-90': null });
 
     await page.getByRole('link', { name: 'Settings' }).click();
-    const card = page.getByRole('radiogroup', { name: 'Review target' });
+    const card = page.getByRole('group', { name: 'Review target' });
     await card.getByRole('radio', { name: 'No target', checked: true }).waitFor();
     expect(await card.locator('label').allTextContents()).toEqual([
       'No target',
@@ -110,7 +110,7 @@ describe('the review target', () => {
     const shop = await open();
     await setTarget(shop, 45);
     const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/settings`);
-    const card = page.getByRole('radiogroup', { name: 'Review target' });
+    const card = page.getByRole('group', { name: 'Review target' });
     await card.getByRole('radio', { name: '45 minutes', checked: true }).waitFor();
   });
 

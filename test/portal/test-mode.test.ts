@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
+import { inviteUser } from '@orders/database/users/invite-user.ts';
 import { until } from '@orders/test-services/until.ts';
 import { emptyTestAccounts } from '@orders/worker/maintenance/empty-test-accounts.ts';
 import type { TestAccount } from '../harness/api.ts';
@@ -38,6 +39,8 @@ test('test mode has an account of its own, which is made once, and whose members
     { account_id: id, test_of: shop.account.id, permissions: ['read', 'review', 'develop'], suspended: false },
   ]);
   expect((await shop.client.get(`/accounts/${id}/users`)).status).toBe(403);
+  const invited = { email: 'new@example.test', role: 'account_holder', accountId: id } as const;
+  expect(await inviteUser(db, invited, 'an operator', 60_000)).toMatchObject({ accountId: shop.account.id });
   const reviewer = await signIn(portal, await createPerson(stack, shop.account.id, 'reviewer'));
   expect((await reviewer.get(`/accounts/${id}/orders`)).status).toBe(200);
   expect((await reviewer.post(`/accounts/${shop.account.id}/test-account`)).status).toBe(403);
@@ -81,7 +84,13 @@ test('what a test account received is removed once it is old, so that the same i
   const first = await send(tests);
   expect((await send(tests)).status).toBe('duplicate');
   await send(shop.account);
-  await below(shop.client, tests.id).post(`/orders/${first.order_id}/notes`, { text: 'a note' });
+  const at = below(shop.client, tests.id);
+  await at.post(`/orders/${first.order_id}/notes`, { text: 'a note' });
+  await at.post('/orders/review', { order_ids: [first.order_id], to: 'rejected', reason: 'Aisha did not answer' });
+  await api.cancel(tests, { source_order_id: 'held', reason: 'Aisha called' });
+  const reasons = () =>
+    knex('audit_events').where({ account_id: tests.id }).whereRaw("details ->> 'reason' is not null");
+  expect(await reasons()).toHaveLength(1);
   const tables = [
     'orders',
     'order_keys',
@@ -95,6 +104,7 @@ test('what a test account received is removed once it is old, so that the same i
   expect(await countOf('receipts', tests.id)).toBe(2);
   await emptyTestAccounts(db, 0);
   for (const table of tables) expect([table, await countOf(table, tests.id)]).toEqual([table, 0]);
+  expect(await reasons()).toEqual([]);
   expect(await countOf('receipts', shop.account.id)).toBe(1);
   expect(await countOf('orders', shop.account.id)).toBe(1);
   expect((await api.status(tests, first.receipt_id)).status).toBe(404);

@@ -3,12 +3,12 @@ import {
   createAccount,
   listAccounts,
   lockAccount,
-  openTestAccount,
   setHoldChangedDeliveries,
   setRateLimit,
   setSignedOnly,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
+import { openTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import type { Connection } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
@@ -95,7 +95,7 @@ export const accounts: Group = {
       async run({ inTransaction }, reference: string) {
         const opened = await inTransaction(async (transaction) => {
           const { account_id } = await requireAccount(transaction, reference);
-          const found = await openTestAccount(transaction, account_id);
+          const found = await openTestAccount(transaction, account_id, null);
           if (found?.isNew)
             await recordAction(transaction, {
               accountId: account_id,

@@ -1,3 +1,4 @@
+import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
@@ -49,7 +50,8 @@ select case when sees_all then (
   ) as oldest
 ) as "dispatchDelaySeconds", (
   select ${AGE('min(requested_at)')} from (
-    select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1
+    select requested_at from cancellation_requests
+    where closed_at is null and account_id not in (${TEST_ACCOUNTS}) order by requested_at limit 1
   ) as open
 ) as "oldestCancellationRequestSeconds", (
   select ${AGE('min(oldest.due_at)')} from event_logs l

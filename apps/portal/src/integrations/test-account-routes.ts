@@ -1,5 +1,6 @@
-import { openTestAccount } from '@orders/database/accounts/accounts.ts';
+import { openTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import { Problem } from '@orders/domain/problems.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { Router } from 'express';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
@@ -14,7 +15,7 @@ export function testAccountRoutes(deps: PortalDeps): Router {
   router.post('/test-account', async (request, response) => {
     const accountId = accountIdOf(request);
     const opened = await transact(request, async (transaction) => {
-      const found = await openTestAccount(transaction, accountId);
+      const found = await openTestAccount(transaction, accountId, secretsKeysOf(deps.config));
       if (found?.isNew)
         await recordBy(transaction, request, {
           accountId,

@@ -42,30 +42,6 @@ export async function createAccount(connection: Connection, name: string): Promi
   return (await findAccount(connection, created?.account_id ?? 0)) as Account;
 }
 
-/**
- * The test account of an account, made with its name, state and demands on its members if there is none yet; a test account has none but
- * itself.
- *
- * @returns null if there is no such account.
- */
-export async function openTestAccount(
-  transaction: Connection,
-  accountId: number,
-): Promise<{ account: Account; isNew: boolean } | null> {
-  const account = await lockAccount(transaction, accountId);
-  if (!account) return null;
-  if (account.test_of !== null) return { account, isNew: false };
-  const created = await execute(
-    transaction,
-    `insert into accounts (name, suspended_at, second_factor_required, test_of)
-     select name || ' (test)', suspended_at, second_factor_required, account_id from accounts where account_id = $1
-     on conflict (test_of) do nothing`,
-    [accountId],
-  );
-  const [opened] = await run<Account>(transaction, `${SELECT} where a.test_of = $1`, [accountId]);
-  return { account: opened as Account, isNew: created > 0 };
-}
-
 /** All accounts, oldest first. */
 export async function listAccounts(connection: Connection): Promise<Account[]> {
   return run<Account>(connection, `${SELECT} order by a.account_id`);
@@ -91,11 +67,13 @@ export async function findAccountsByName(connection: Connection, name: string): 
   return run<Account>(connection, `${SELECT} where a.name = $1 order by a.account_id`, [name]);
 }
 
-/** Suspends or resumes an account and its test account, effective in intake within 5 seconds. Receipts accepted before are still processed. */
+/** Suspends or resumes an account and its test account, which is not resumed alone; effective in intake within 5 seconds. Receipts accepted before are still processed. */
 export async function setSuspended(connection: Connection, accountId: number, suspended: boolean): Promise<void> {
   await execute(
     connection,
-    'update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where $1 in (account_id, test_of)',
+    `update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where $1 in (account_id, test_of)
+       and ($2 or test_of is null or test_of = $1
+            or not exists (select from accounts live where live.account_id = accounts.test_of and live.suspended_at is not null))`,
     [accountId, suspended],
   );
 }

@@ -1,6 +1,6 @@
 -- Orders, and the keys that keep each from being written twice. docs/decisions/review.md describes how the review list reads orders.
 
--- One row for each account and source_order_id, kept for good: an order is written with its key, and its key stays when the order goes.
+-- One row for each account and source_order_id, kept for good: an order is written with its key, and its key stays when the order goes, but for those of test accounts.
 -- Until an order arrives, its key can hold a cancellation. See docs/decisions/dispatching-and-cancelling.md.
 create table order_keys (
   -- Null while a cancellation is held.

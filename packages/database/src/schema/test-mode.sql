@@ -9,18 +9,37 @@ create table test_mode_clock (
 );
 insert into test_mode_clock default values;
 
--- Removes up to max_orders test orders that were written before a time, with all that belongs to them, and returns their number. They may
+-- Removes up to max_orders test orders that were written before a time, with all that belongs to them, and returns their number. Their ids may
 -- be sent again then.
 create function remove_test_orders(written_before timestamptz, max_orders integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   tests integer[] := array(select account_id from accounts where test_of is not null);
+  oldest bigint[];
   ids bigint[];
 begin
+  if cardinality(tests) = 0 then return 0; end if;
+  delete from order_keys where order_id is null and held_at < written_before and account_id = any(tests);
+  -- The first of each account, by its key: ids rise with the time of the write.
+  oldest := array(
+    select first.order_id from unnest(tests) as test(account_id)
+    cross join lateral (
+      select o.order_id, o.written_at from orders o where o.account_id = test.account_id order by o.order_id limit max_orders
+    ) as first
+    where first.written_at < written_before
+    order by first.order_id limit max_orders);
   -- Locked in id order, as reviews lock them; those that somebody changes at this moment are removed by the next run.
   ids := array(
-    select order_id from orders where account_id = any(tests) and written_at < written_before
-    order by order_id limit max_orders for update skip locked);
+    select order_id from orders where account_id = any(tests) and order_id = any(oldest) order by order_id for update skip locked);
+  -- What the erasure of an order would remove from what stays, see erase_changes.
+  update audit_events set details = kept_audit_details(details)
+  where account_id = any(tests) and subject = any(array(select 'order:' || id from unnest(ids) as removed(id)))
+    and (jsonb_exists(details, 'reason')
+         or jsonb_path_exists(details, '$.changes[*] ? (@.before.type() != "null" || @.after.type() != "null")'));
+  update unpublished_events set details = details - 'reason'
+  where account_id = any(tests) and order_id = any(ids) and jsonb_exists(details, 'reason');
+  update events set details = details - 'reason'
+  where account_id = any(tests) and order_id = any(ids) and jsonb_exists(details, 'reason');
   delete from undispatched_orders where account_id = any(tests) and order_id = any(ids);
   delete from order_notes where account_id = any(tests) and order_id = any(ids);
   delete from order_prints where account_id = any(tests) and order_id = any(ids);
@@ -31,33 +50,54 @@ begin
   delete from order_keys k using orders o
   where o.account_id = any(tests) and o.order_id = any(ids) and k.account_id = o.account_id and k.source_order_id = o.source_order_id;
   delete from orders where account_id = any(tests) and order_id = any(ids);
-  return cardinality(ids);
+  return cardinality(oldest);
 end
 $$;
 revoke all on function remove_test_orders(timestamptz, integer) from public;
 
--- Removes the final receipts of test accounts with ids from one to before another, and the bodies of theirs that no receipt needs. A body has
--- the id of its write, which can be of a moment later: earliest_id is that of the first receipt which can have one of these.
-create function remove_test_receipts(from_id uuid, before_id uuid, earliest_id uuid) returns integer
+-- Removes up to max_receipts final receipts of test accounts with ids from one to before another, and returns their number. Intake takes an
+-- idempotency key for unused once its receipt is gone.
+create function remove_test_receipts(from_id uuid, before_id uuid, max_receipts integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   tests integer[] := array(select account_id from accounts where test_of is not null);
   removed integer;
 begin
   if cardinality(tests) = 0 then return 0; end if;
-  -- A used key would lead to a receipt that is gone.
-  delete from idempotency_keys where account_id = any(tests) and receipt_id >= from_id and receipt_id < before_id;
-  delete from dead_letters where account_id = any(tests) and receipt_id >= from_id and receipt_id < before_id;
-  delete from receipts
-  where receipt_id >= from_id and receipt_id < before_id and account_id = any(tests) and state in ('written', 'duplicate', 'dead');
-  get diagnostics removed = row_count;
-  delete from receipt_payloads p
-  where p.batch_id >= from_id and p.batch_id < before_id and p.account_id = any(tests)
-    and not exists (
-      select from receipts r
-      where r.receipt_id >= earliest_id and r.receipt_id < before_id and r.account_id = p.account_id and r.batch_id = p.batch_id
-    );
+  -- The receipt before its dead letter, as a redrive locks them.
+  with old as materialized (
+    select receipt_id, account_id from receipts
+    where receipt_id >= from_id and receipt_id < before_id and account_id = any(tests) and state in ('written', 'duplicate', 'dead')
+    order by receipt_id limit max_receipts
+    for update
+  ), gone as (
+    delete from receipts r using old
+    where r.receipt_id = old.receipt_id and r.account_id = old.account_id and r.receipt_id >= from_id and r.receipt_id < before_id
+    returning r.account_id, r.receipt_id
+  ), letters as (
+    delete from dead_letters d using gone where d.account_id = gone.account_id and d.receipt_id = gone.receipt_id
+  )
+  select count(*) into removed from gone;
   return removed;
 end
 $$;
-revoke all on function remove_test_receipts(uuid, uuid, uuid) from public;
+revoke all on function remove_test_receipts(uuid, uuid, integer) from public;
+
+-- Removes the bodies of test accounts with ids from one to before another that no receipt needs. A body has the id of its write, which can be
+-- of a moment later: earliest_id is that of the first receipt which can have one of these.
+create function remove_test_payloads(from_id uuid, before_id uuid, earliest_id uuid) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  tests integer[] := array(select account_id from accounts where test_of is not null);
+begin
+  if cardinality(tests) = 0 then return; end if;
+  with kept as materialized (
+    select account_id, batch_id from receipts
+    where receipt_id >= earliest_id and receipt_id < before_id and account_id = any(tests)
+  )
+  delete from receipt_payloads p
+  where p.batch_id >= from_id and p.batch_id < before_id and p.account_id = any(tests)
+    and not exists (select from kept where kept.account_id = p.account_id and kept.batch_id = p.batch_id);
+end
+$$;
+revoke all on function remove_test_payloads(uuid, uuid, uuid) from public;

@@ -1,3 +1,4 @@
+import { findLiveAccountId } from '../accounts/test-accounts.ts';
 import { recordAudit } from '../audit.ts';
 import { type Connection, inTransaction } from '../run.ts';
 import { createInvitation, type Invitation } from './invitations.ts';
@@ -19,6 +20,7 @@ export type InvitationRejection = 'other_kind' | 'other_role';
  * Creates an operator's invitation, with audit. For an operator, and for a member of the account, the link sets a new password. Somebody who
  * is a user of other accounts signs in to accept it.
  *
+ * @param invited.accountId of a test account, the link is to the account whose members it has.
  * @param invited.memberRole by default the role of the member, or owner.
  * @param validForMs validity of the link in milliseconds.
  */
@@ -28,8 +30,9 @@ export async function inviteUser(
   actor: string,
   validForMs: number,
 ): Promise<CreatedInvitation | InvitationRejection> {
-  const { email, role, accountId } = invited;
+  const { email, role } = invited;
   return inTransaction(connection, async (transaction) => {
+    const accountId = invited.accountId === null ? null : await findLiveAccountId(transaction, invited.accountId);
     const user = await findUser(transaction, email);
     if (user && user.role !== role) return 'other_kind';
     const member = user?.memberships.find(({ account_id }) => account_id === accountId);

@@ -41,7 +41,8 @@ export async function listMemberships(connection: Connection, userId: string): P
   return run<Membership>(
     connection,
     `select ${ACCOUNT_STATE}, m.role from memberships m join accounts a on m.account_id in (a.account_id, a.test_of)
-     where m.user_id = $1 order by a.test_of is not null, a.account_id`,
+     where m.user_id = $1 and (a.test_of is null or a.test_of = m.account_id)
+     order by a.test_of is not null, a.account_id`,
     [userId],
   );
 }

@@ -13,8 +13,9 @@ const STABLE = ['status', 'order_state'];
  * @param document the exact one; it is not changed.
  */
 export function withOpenReplies(document: object): object {
-  const copy = structuredClone(document) as unknown as {
-    paths: Record<string, Record<string, { responses: JsonObject; parameters?: { schema: JsonObject }[] }>>;
+  // Without the objects that requests and replies share.
+  const copy = JSON.parse(JSON.stringify(document)) as {
+    paths: Record<string, Record<string, { responses: JsonObject; parameters?: { in: string; schema: JsonObject }[] }>>;
     webhooks: Record<string, Record<string, { requestBody: Json }>>;
     components: { schemas: JsonObject };
   };
@@ -44,7 +45,8 @@ export function withOpenReplies(document: object): object {
 
   for (const operation of Object.values(copy.paths).flatMap((path) => Object.values(path))) {
     openAll(operation.responses);
-    for (const { schema } of operation.parameters ?? []) if (schema.format === 'uuid') delete schema.format;
+    // Ids and cursors come from replies.
+    for (const { in: position, schema } of operation.parameters ?? []) if (position !== 'header') open(schema, '');
   }
   for (const operation of Object.values(copy.webhooks).flatMap((path) => Object.values(path)))
     openAll(operation.requestBody);
@@ -59,6 +61,8 @@ function open(schema: JsonObject, member: string): void {
   for (const keyword of CHANGEABLE) delete schema[keyword];
   if (schema.enum === undefined || STABLE.includes(member)) return;
   const { enum: known = [] } = schema;
+  if (!(known as Json[]).every((value) => typeof value === 'string'))
+    throw new Error(`${member}: an enum of other values than strings`);
   delete schema.enum;
   Object.assign(schema, { type: 'string', examples: known });
 }

@@ -150,15 +150,16 @@ export const NEW_SIGN_INS = queryOptions({
   refetchOnWindowFocus: true,
 });
 
-/** The name of an account; undefined while it loads and if there is no such account. */
-export function useAccountName(accountId: number | undefined): string | undefined {
+/** The name of an account, and the one whose tests it takes; undefined while it loads and if there is no such account. */
+export function useAccount(accountId: number | undefined): Pick<SessionAccount, 'name' | 'test_of'> | undefined {
   const own = useOwnAccount(accountId);
   const query = useQuery({
     queryKey: ['account', accountId],
-    queryFn: ({ signal }) => call<{ name: string }>('GET', `/accounts/${accountId}`, { signal }),
+    queryFn: ({ signal }) =>
+      call<Pick<SessionAccount, 'name' | 'test_of'>>('GET', `/accounts/${accountId}`, { signal }),
     enabled: accountId !== undefined && !own,
     staleTime: 60_000,
   });
-  if (own) return own.name;
-  return accountId === undefined ? undefined : query.data?.name;
+  if (own) return own;
+  return accountId === undefined ? undefined : query.data;
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronsUpDown, Search } from 'lucide-react';
-import { type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
 import {
@@ -10,7 +10,7 @@ import {
   liveOf,
   NEW_SIGN_INS,
   rememberAccount,
-  useAccountName,
+  useAccount,
   useCanIn,
   useOwnAccount,
   useSession,
@@ -61,8 +61,11 @@ export function Shell(): ReactNode {
   const [, match] = useRoute('/accounts/:accountId/*?');
   const openAccountId = match?.accountId ? Number(match.accountId) : undefined;
   const home = homeAccount(accounts);
-  const accountId = openAccountId ?? home?.account_id;
-  const accountName = useAccountName(accountId);
+  const [lastAccountId, setLastAccountId] = useState(openAccountId);
+  // The profile belongs to no account: what was open before it stays, in test mode too.
+  if (openAccountId !== undefined && openAccountId !== lastAccountId) setLastAccountId(openAccountId);
+  const accountId = openAccountId ?? (role === 'operator' ? undefined : (lastAccountId ?? home?.account_id));
+  const accountName = useAccount(accountId)?.name;
   const homePath = role === 'operator' ? '/operator' : home ? `/accounts/${home.account_id}/orders` : '/profile';
   const can = useCanIn(openAccountId);
   const own = useOwnAccount(openAccountId);

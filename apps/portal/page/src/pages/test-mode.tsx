@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { SESSION_QUERY, useOwnAccount, useSession } from '../api/session.ts';
+import { SESSION_QUERY, useAccount, useOwnAccount, useSession } from '../api/session.ts';
 import { useProblemText } from '../components/loaded.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { Switch } from '../components/segments.tsx';
@@ -28,7 +28,7 @@ export function TestSwitch({ accountId }: { accountId: number | undefined }): Re
   const { mutate, isPending } = useAction({
     mutationFn: async () => {
       const opened = counterpart ?? (await call<{ account_id: number }>('POST', `/accounts/${accountId}/test-account`));
-      if (!counterpart) await queryClient.refetchQueries(SESSION_QUERY);
+      if (!counterpart) await queryClient.refetchQueries(SESSION_QUERY, { throwOnError: true });
       return opened.account_id;
     },
     onSuccess: (id) => {
@@ -50,7 +50,7 @@ export function TestSwitch({ accountId }: { accountId: number | undefined }): Re
 /** Says on each page of a test account that it is one. */
 export function TestNote({ accountId }: { accountId: number | undefined }): ReactNode {
   const { t } = useTranslation();
-  const liveId = useOwnAccount(accountId)?.test_of;
+  const liveId = useAccount(accountId)?.test_of;
   if (!liveId) return null;
   return (
     <p className="note note-warn">

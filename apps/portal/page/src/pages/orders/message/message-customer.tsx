@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Order } from '../../../api/review.ts';
-import { useAccountId, useAccountName } from '../../../api/session.ts';
+import { useAccount, useAccountId } from '../../../api/session.ts';
 import { CopyButton } from '../../../components/button.tsx';
 import { Field, SelectField } from '../../../components/field.tsx';
 import { Dialog } from '../../../components/form-dialog.tsx';
@@ -42,7 +42,7 @@ export function MessageCustomer({ order }: { order: Customer }): ReactNode {
 
 function Message({ order, texts }: { order: Customer; texts: Texts }): ReactNode {
   const { t, i18n } = useTranslation('review');
-  const account = useAccountName(useAccountId()) ?? '';
+  const account = useAccount(useAccountId())?.name ?? '';
   const [template, setTemplate] = useState<Template>(TEMPLATES[0]);
   const [language, setLanguage] = useState(i18n.language as Language);
   /** Each template keeps what was typed into it. */
