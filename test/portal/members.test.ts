@@ -82,6 +82,7 @@ describe('an owner', () => {
         role: 'reviewer',
         suspended: false,
         permissions: ['read', 'review'],
+        test_of: null,
       },
     ]);
     const subject = 'user:lina@example.test';
