@@ -47,7 +47,7 @@ function listen(account: TestAccount, args: string[], env: object = {}) {
     ended: async () => ({ code: await ended, ...printed }),
     /** Its lines about events, once there are so many, as fields. */
     lines: (count: number) => linesOf(printed, count),
-    says: (text: string) => until(text, async () => printed.stderr.includes(text)),
+    says: (text: string, times = 1) => until(text, async () => printed.stderr.split(text).length > times),
     async end() {
       interrupt.resolve();
       return { code: await ended, ...printed };
@@ -226,6 +226,7 @@ test('a restart of the service is waited out, with a line when it is away and on
   // Without an event that ends a wait.
   await listening.says('The service is back.');
   await service.close();
+  await listening.says('Waits for the service', 2);
   sent.push(await write(account));
   await stack.intake(settings);
   await listening.lines(2);
