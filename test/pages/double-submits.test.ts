@@ -124,6 +124,7 @@ describe('a double click', () => {
     const person = await createPerson(stack, account.id);
     const page = await openPageAs(portal, person, `/accounts/${account.id}/developers?tab=events`);
     await page.getByRole('link', { name: 'https://shop.example/' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     const count = countRequests(page, 'DELETE', /\/endpoints\//);
     await doubleClick(dialogOf(page).locator('button[type="submit"]'));

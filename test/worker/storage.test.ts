@@ -107,6 +107,7 @@ describe('migrations', () => {
         [
           'order_ranges',
           'dispatch_counter',
+          'test_mode_clock',
           'dispatch_log',
           'users',
           'user_sessions',

@@ -1,4 +1,4 @@
-import { type Connection, execute, run } from '../run.ts';
+import { type Connection, run } from '../run.ts';
 import { type Account, findAccount, lockAccount } from './accounts.ts';
 import type { SecretsKeys } from './seal.ts';
 import { enableSigning } from './signing-secrets.ts';
@@ -20,18 +20,20 @@ export async function openTestAccount(
   const account = await lockAccount(transaction, accountId);
   if (!account) return null;
   if (account.test_of !== null) return { account, isNew: false };
-  const isNew =
-    (await execute(
-      transaction,
-      `insert into accounts (name, suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, test_of)
-       select name || ' (test)', suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, account_id
-       from accounts where account_id = $1
-       on conflict (test_of) do nothing`,
-      [accountId],
-    )) > 0;
-  const [{ id }] = (await run(transaction, 'select account_id as id from accounts where test_of = $1', [
-    accountId,
-  ])) as [{ id: number }];
+  const find = 'select account_id as id from accounts where test_of = $1';
+  const [known] = await run<{ id: number }>(transaction, find, [accountId]);
+  const [made] = known
+    ? []
+    : await run<{ id: number }>(
+        transaction,
+        `insert into accounts (name, suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, test_of)
+         select name || ' (test)', suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, account_id
+         from accounts where account_id = $1
+         returning account_id as id`,
+        [accountId],
+      );
+  const isNew = made !== undefined;
+  const { id } = (known ?? made) as { id: number };
   if (isNew && account.signing_enabled && secretsKeys) await enableSigning(transaction, secretsKeys, id);
   return { account: (await findAccount(transaction, id)) as Account, isNew };
 }

@@ -18,9 +18,11 @@ create table accounts (
   -- Within how many minutes of its receipt an order is to be decided. Null for no target.
   review_target_minutes  integer check (review_target_minutes between 1 and 10080),
   -- The account whose tests this one takes, in test mode; null for all others. See test-mode.sql.
-  test_of                integer unique references accounts check (test_of <> account_id),
+  test_of                integer references accounts check (test_of <> account_id),
   check ((rate_requests is null) = (rate_seconds is null))
 );
+-- Not unique, as every unique key has the account id: an account's test account is made under the lock of the account.
+create index accounts_of_tests on accounts (test_of) where test_of is not null;
 
 create table api_keys (
   account_id       integer not null references accounts,
