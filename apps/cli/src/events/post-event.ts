@@ -12,7 +12,7 @@ export interface Program {
   secret: string;
 }
 
-/** What became of an event. */
+/** The outcome of posting an event. */
 export interface Posted {
   /** Null without a response. */
   status: number | null;

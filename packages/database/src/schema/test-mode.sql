@@ -31,19 +31,12 @@ begin
   -- Locked in id order, as reviews lock them; those that somebody changes at this moment are removed by the next run.
   ids := array(
     select order_id from orders where account_id = any(tests) and order_id = any(oldest) order by order_id for update skip locked);
-  -- What the erasure of an order would remove from what stays, see erase_changes.
+  -- Audit and events stay, without what an erasure removes from them; erase_changes does that, and removes notes, prints and snoozes.
   update audit_events set details = kept_audit_details(details)
   where account_id = any(tests) and subject = any(array(select 'order:' || id from unnest(ids) as removed(id)))
-    and (jsonb_exists(details, 'reason')
-         or jsonb_path_exists(details, '$.changes[*] ? (@.before.type() != "null" || @.after.type() != "null")'));
-  update unpublished_events set details = details - 'reason'
-  where account_id = any(tests) and order_id = any(ids) and jsonb_exists(details, 'reason');
-  update events set details = details - 'reason'
-  where account_id = any(tests) and order_id = any(ids) and jsonb_exists(details, 'reason');
+    and details is distinct from kept_audit_details(details);
+  update orders set erased_at = clock_timestamp() where account_id = any(tests) and order_id = any(ids) and erased_at is null;
   delete from undispatched_orders where account_id = any(tests) and order_id = any(ids);
-  delete from order_notes where account_id = any(tests) and order_id = any(ids);
-  delete from order_prints where account_id = any(tests) and order_id = any(ids);
-  delete from order_snoozes where account_id = any(tests) and order_id = any(ids);
   delete from order_words where account_id = any(tests) and order_id = any(ids);
   delete from changed_deliveries where account_id = any(tests) and order_id = any(ids);
   delete from cancellation_requests where account_id = any(tests) and order_id = any(ids);
