@@ -4,7 +4,7 @@ import { createEventLedger, type EventLedger } from './event-ledger.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { feedsOf, type RoundsDeps } from './round.ts';
 import { SABOTAGES, type SabotageKind } from './sabotage.ts';
-import { verifyTables } from './verify.ts';
+import { findStuck, verifyTables } from './verify.ts';
 import { verifyDeliveries } from './verify-deliveries.ts';
 import { patienceOf } from './wait-until.ts';
 
@@ -22,7 +22,7 @@ export async function findSabotage(client: pg.Client, deps: RoundsDeps, kind: Sa
       try {
         await copyObserved(client, { ...deps, feeds });
         if ((await damage(client, kind)) !== 1) throw new Error(`"${kind}" changed more than a row`);
-        return await verifyTables(client);
+        return [...(await findStuck(client)), ...(await verifyTables(client))];
       } finally {
         await client.query('rollback');
       }

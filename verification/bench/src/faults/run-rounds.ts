@@ -85,12 +85,8 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
 
 /** @returns the recovery in seconds. */
 async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
-  const { context, ledger, findings } = deps;
+  const { context, ledger } = deps;
   const recovered = startedAt + recoveredAt * 1000;
-  await untilSettled(client, patienceOf(SETTLE_SECONDS), {
-    receipts: findings.known('receipt-stuck'),
-    outboxRows: findings.known('outbox-row-left'),
-  });
   const url = pick(context.random, context.urls);
   await verifyObserved(client, deps, { from: 'last call', due: 'now' }, () =>
     verifyStatusReplies(client, { ledger, url, since: startedAt }),
@@ -98,7 +94,7 @@ async function verify(client: pg.Client, startedAt: number, recoveredAt: number,
   return recoverySeconds(client, recovered);
 }
 
-/** Verifies what clients, endpoints and the dispatching system have seen so far. */
+/** Verifies that no work is left, and what clients, endpoints and the dispatching system have seen so far. */
 async function verifyObserved(
   client: pg.Client,
   deps: RoundsDeps,
@@ -106,9 +102,10 @@ async function verifyObserved(
   verifyMore: () => Promise<Finding[]> = async () => [],
 ): Promise<void> {
   const { follower, findings } = deps;
+  const found = await untilSettled(client, findings, patienceOf(SETTLE_SECONDS));
   const patience = patienceOf(SETTLE_SECONDS);
   const publishedBefore = await untilEventsRead(client, { follower, findings, patience, ...reading });
-  const found = await verifyAllDeliveries(client, deps);
+  found.push(...(await verifyAllDeliveries(client, deps)));
   const feeds = feedsOf(deps, publishedBefore);
   await client.query('begin');
   await copyObserved(client, { ...deps, feeds });

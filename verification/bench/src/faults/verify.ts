@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { CANCELLATION_RULES } from './cancellation-rules.ts';
 import { RETRY_ATTEMPTS } from './deployment.ts';
 import { EVENT_RULES } from './event-rules.ts';
-import type { Finding, ViolationName } from './findings.ts';
+import type { Finding, Findings, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
 import { type Patience, waitUntil } from './wait-until.ts';
@@ -30,8 +30,6 @@ const RULES: Partial<Record<ViolationName, string>> = {
   'receipt-differs': `
     select ${RECEIPT} from accepted a join receipts r using (receipt_id)
     where (r.account_id, r.source_order_id) is distinct from (a.account_id, a.source_order_id)`,
-  'receipt-stuck': `
-    select ${RECEIPT} from receipts r where r.state not in ${FINAL}`,
   'order-missing': `
     select distinct a.account_id || ' ' || a.source_order_id as id, '' as detail from accepted a
     where not a.is_poison and not exists (
@@ -96,27 +94,31 @@ const RULES: Partial<Record<ViolationName, string>> = {
     left join orders o on o.order_id = d.order_id
     left join dispatch_log l on l.order_id = d.order_id and not l.is_cancellation
     where d.times > 1 or o.review_state is distinct from 'confirmed' or l.position is distinct from d.position`,
-  'outbox-row-left': `
-    select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
   ...CANCELLATION_RULES,
   ...EVENT_RULES,
 };
 
-/** Waits until no work is left or the patience ends, except for the rows in `known`. */
-export async function untilSettled(
-  client: pg.Client,
-  patience: Patience,
-  known: { receipts: string[]; outboxRows: string[] },
-): Promise<void> {
-  const isSettled = async () => {
-    const { rows } = await client.query(
-      `select not exists (select from receipts where state not in ${FINAL} and receipt_id <> all($1::uuid[]))
-          and not exists (select from outbox where batch_id <> all($2::uuid[])) as settled`,
-      [known.receipts, known.outboxRows],
-    );
-    return rows[0].settled;
-  };
-  await waitUntil(isSettled, patience);
+/** As `RULES`, of work that is not done yet. Such a row is a violation only if it stays for as long as one waits. */
+const STUCK_RULES: Partial<Record<ViolationName, string>> = {
+  'receipt-stuck': `
+    select ${RECEIPT} from receipts r where r.state not in ${FINAL}`,
+  'outbox-row-left': `
+    select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
+};
+
+/**
+ * Waits until no work is left or the patience ends, except for what was found before. What is stored afterwards is no violation: it is of a
+ * request whose client has given up.
+ *
+ * @returns what is left.
+ */
+export async function untilSettled(client: pg.Client, findings: Findings, patience: Patience): Promise<Finding[]> {
+  let stuck: Finding[] = [];
+  await waitUntil(async () => {
+    stuck = await findStuck(client);
+    return stuck.every(({ name, id }) => findings.known(name).includes(id));
+  }, patience);
+  return stuck;
 }
 
 /**
@@ -135,14 +137,19 @@ export async function recoverySeconds(client: pg.Client, recoveredAt: number): P
   return rows[0].seconds;
 }
 
-/** Runs all rules on the copied ledger and the stored data. */
-export async function verifyTables(client: pg.Client): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const [name, rule] of Object.entries(RULES) as [ViolationName, string][]) {
+/** @returns the work that is left now. */
+export const findStuck = (client: pg.Client): Promise<Finding[]> => runRules(client, STUCK_RULES);
+
+/** Runs all rules on the copied ledger and the stored data, except for those of work that is left. */
+export const verifyTables = (client: pg.Client): Promise<Finding[]> => runRules(client, RULES);
+
+async function runRules(client: pg.Client, rules: typeof RULES): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const [name, rule] of Object.entries(rules) as [ViolationName, string][]) {
     const { rows } = await client.query<{ id: string; detail: string }>(`${rule} limit ${MAX_EXAMPLES}`);
-    findings.push(...rows.map(({ id, detail }) => ({ name, id, detail })));
+    found.push(...rows.map(({ id, detail }) => ({ name, id, detail })));
   }
-  return findings;
+  return found;
 }
 
 const MAX_STATUS_REQUESTS = 20;
