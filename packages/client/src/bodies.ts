@@ -53,3 +53,12 @@ function decode(order: Uint8Array, index: number): string {
     throw new TypeError(`The order at index ${index} is not UTF-8.`);
   }
 }
+
+/** Bytes as hexadecimal digits. */
+export const toHex = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** The idempotency key that follows from a body: its SHA-256. */
+export async function contentKeyOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
+  return toHex(await crypto.subtle.digest('SHA-256', body));
+}

@@ -3,6 +3,7 @@ import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './erro
 import type { Connection } from './options.ts';
 import { readReply, readText } from './reply.ts';
 import type { ReadSuccess } from './successes.ts';
+import { VERSION } from './version.ts';
 
 /**
  * Sends one call, and repeats it unchanged until there is a final reply. All calls of this service are safe to repeat.
@@ -85,6 +86,7 @@ async function exchange(
         ...headers,
         Accept: 'application/json, application/problem+json',
         Authorization: `Bearer ${apiKey}`,
+        'User-Agent': `orders-js/${VERSION}`,
         'X-Request-Id': requestId,
       },
       ...(body && { body }),

@@ -18,6 +18,7 @@ export {
 } from './errors.ts';
 export type { CallOptions, ClientOptions, EventPageOptions, EventsOptions, SubmitOptions } from './options.ts';
 export { OrdersClient } from './orders-client.ts';
+export { requestIdOf } from './reply.ts';
 export { signBody, verifySignature } from './signature.ts';
 export type { SubmitError, SubmitManyOptions, Submitted } from './submit-many.ts';
 export type {
@@ -28,6 +29,7 @@ export type {
   CancelOutcome,
   CancelReply,
   CancelResult,
+  DeliveredEvent,
   EventPage,
   EventType,
   FieldError,
@@ -40,6 +42,7 @@ export type {
   Receipt,
   ReceiptStatus,
   ReconcileReply,
+  TestEvent,
   Warning,
 } from './types.ts';
-export { type EventHeaders, verifyEvent } from './verify-event.ts';
+export { type EventHeaders, signEvent, verifyEvent } from './verify-event.ts';

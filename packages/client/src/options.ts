@@ -37,8 +37,9 @@ export interface CallOptions {
 /** The options of calls that send orders. */
 export interface SubmitOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters (default: a new UUID). Set your own key if another call may send the same order
-   * again, for example after a crash.
+   * 1 to 255 visible ASCII characters (default: SHA-256 of the bytes that are sent, so that the same order, sent again
+   * after a crash, is accepted once). Set your own key for an order that goes back to an earlier version: with the key of
+   * that one it would not be read again.
    */
   idempotencyKey?: string | undefined;
   /** Rejects an order with a `ValidationError` instead of correcting it with a warning. */
@@ -100,12 +101,30 @@ export function readLimits(
   return limits;
 }
 
-/** The request headers for `SubmitOptions`. */
-export function headersOf({
-  idempotencyKey = crypto.randomUUID(),
-  strict,
-  wait,
-}: SubmitOptions): Record<string, string> {
+const CALL_OPTIONS = ['signal', 'timeoutMs', 'maxRetries'];
+const SUBMIT_OPTIONS = [...CALL_OPTIONS, 'idempotencyKey', 'strict', 'wait'];
+/** The names of the options of each call. */
+export const OPTIONS = {
+  client: ['baseUrl', 'apiKey', 'signingSecret', 'timeoutMs', 'maxRetries', 'fetch'],
+  call: CALL_OPTIONS,
+  submit: SUBMIT_OPTIONS,
+  batch: SUBMIT_OPTIONS.filter((name) => name !== 'wait'),
+  many: [...SUBMIT_OPTIONS, 'signingSecret', 'concurrency', 'via'],
+  receipt: [...CALL_OPTIONS, 'wait'],
+  wait: ['signal', 'timeoutMs'],
+  page: [...CALL_OPTIONS, 'after', 'limit', 'wait'],
+  events: ['signal', 'after'],
+};
+
+/** A misspelled option would be passed over. @throws {TypeError} for an option that does not exist. */
+export function assertKnown(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new TypeError(`There is no option "${unknown}", only ${known.join(', ')}.`);
+}
+
+/** The request headers for `SubmitOptions`. @param contentKey the idempotency key that follows from the body. */
+export function headersOf(contentKey: string, options: SubmitOptions): Record<string, string> {
+  const { idempotencyKey = contentKey, strict, wait } = options;
   assertIdempotencyKey(idempotencyKey);
   const preferences = [...(strict ? ['handling=strict'] : []), ...preferWait(wait)];
   return { 'Idempotency-Key': idempotencyKey, ...(preferences.length > 0 && { Prefer: preferences.join(', ') }) };

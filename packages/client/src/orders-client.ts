@@ -1,8 +1,9 @@
-import { bytesOf, bytesOfPayload, toLines } from './bodies.ts';
+import { bytesOf, bytesOfPayload, contentKeyOf, toLines } from './bodies.ts';
 import { call } from './call.ts';
 import { type CancelOptions, cancellationOf, cancellationsOf } from './cancel.ts';
 import { followEvents, requestEvents } from './events.ts';
 import {
+  assertKnown,
   assertVia,
   type CallOptions,
   type ClientOptions,
@@ -10,6 +11,7 @@ import {
   type EventPageOptions,
   type EventsOptions,
   headersOf,
+  OPTIONS,
   readConnection,
   readLimits,
   type SubmitOptions,
@@ -48,7 +50,7 @@ const BATCH_TIMEOUT_FACTOR = 4;
  * Calls the order ingestion service.
  *
  * Every call is retried after a temporary failure: a broken connection, no reply in time, 408, 429 and 5xx. `Retry-After`
- * is obeyed. Retries of a call that sends orders use the same idempotency key, so that each order is accepted once.
+ * is obeyed. The idempotency key of a call that sends orders follows from their content, so that each is accepted once.
  */
 export class OrdersClient {
   readonly #connection: Connection;
@@ -57,6 +59,7 @@ export class OrdersClient {
 
   /** @throws {TypeError} for invalid options. */
   constructor(options: ClientOptions) {
+    assertKnown(options, OPTIONS.client);
     this.#connection = readConnection(options);
     this.#signingSecret = options.signingSecret;
     this.#limits = readLimits(options, { timeoutMs: 30_000, maxRetries: 5 });
@@ -71,6 +74,7 @@ export class OrdersClient {
    *   `idempotencyKey`, or simply the same `source_order_id`.
    */
   async submitOrder(order: Payload, options: SubmitOptions = {}): Promise<Accepted> {
+    assertKnown(options, OPTIONS.submit);
     return this.#accept('/ingest/orders', bytesOfPayload(order), {}, options);
   }
 
@@ -83,6 +87,7 @@ export class OrdersClient {
     order: Payload,
     { signingSecret = this.#signingSecret, ...options }: SubmitOptions & { signingSecret?: string | undefined } = {},
   ): Promise<Accepted> {
+    assertKnown(options, OPTIONS.submit);
     const body = bytesOfPayload(order);
     return this.#accept('/ingest/webhook', body, await signatureHeader(body, signingSecret), options);
   }
@@ -101,9 +106,10 @@ export class OrdersClient {
    *   as `duplicate`. {TypeError} for orders that cannot be sent; nothing is sent then.
    */
   async submitBatch(orders: readonly Payload[], options: Omit<SubmitOptions, 'wait'> = {}): Promise<BatchReply> {
+    assertKnown(options, OPTIONS.batch);
     const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * BATCH_TIMEOUT_FACTOR;
-    const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(options) };
     const body = bytesOf(toLines(orders));
+    const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(await contentKeyOf(body), options) };
     return this.#post('/ingest/orders/batch', headers, body, readBatch(orders.length), { ...options, timeoutMs });
   }
 
@@ -120,6 +126,7 @@ export class OrdersClient {
     orders: Iterable<T> | AsyncIterable<T>,
     options: SubmitManyOptions<T> = {},
   ): AsyncGenerator<Submitted<T>, void, undefined> {
+    assertKnown(options, OPTIONS.many);
     const { via = 'rest', signingSecret = this.#signingSecret } = options;
     assertVia(via);
     if (via === 'rest') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
@@ -134,6 +141,7 @@ export class OrdersClient {
    * @throws {NotFoundError} when the account has no such receipt.
    */
   async getReceipt(receiptId: string, options: CallOptions & { wait?: number | undefined } = {}): Promise<Receipt> {
+    assertKnown(options, OPTIONS.receipt);
     const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
     const { wait = 0, signal } = options;
     const waited = { wait, timeoutMs: timeoutMs + wait * 1000, maxRetries, signal };
@@ -147,21 +155,22 @@ export class OrdersClient {
    * @throws {TimeoutError} after the timeout; its `receipt` is the last known state.
    * @throws {NotFoundError} when the account has no such receipt.
    */
-  async waitForReceipt(
-    receiptId: string,
-    { timeoutMs = 60_000, signal }: Omit<CallOptions, 'maxRetries'> = {},
-  ): Promise<Receipt> {
+  async waitForReceipt(receiptId: string, options: Omit<CallOptions, 'maxRetries'> = {}): Promise<Receipt> {
+    assertKnown(options, OPTIONS.wait);
+    const { timeoutMs = 60_000, signal } = options;
     readLimits({ timeoutMs }, this.#limits);
     return waitForReceipt((options) => requestReceipt(this.#connection, receiptId, options), timeoutMs, signal);
   }
 
   /** Returns the order as it would be stored, with its warnings. Nothing is stored. */
   async preview(order: Payload, options: CallOptions = {}): Promise<Preview> {
+    assertKnown(options, OPTIONS.call);
     return this.#post('/ingest/preview', JSON_TYPE, bytesOfPayload(order), readPreview, options);
   }
 
   /** Returns the outcome of up to 1,000 orders by your own ids: the newest receipt of each, or `never_seen`. */
   async reconcile(sourceOrderIds: readonly string[], options: CallOptions = {}): Promise<ReconcileReply> {
+    assertKnown(options, OPTIONS.call);
     const body = bytesOf(JSON.stringify({ source_order_ids: sourceOrderIds }));
     return this.#post('/ingest/reconcile', JSON_TYPE, body, readReconciled, options);
   }
@@ -204,6 +213,7 @@ export class OrdersClient {
    *   `events_disabled` when the account has no events; {TypeError} for invalid options.
    */
   async getEvents(options: EventPageOptions = {}): Promise<EventPage> {
+    assertKnown(options, OPTIONS.page);
     return requestEvents(this.#connection, options, readLimits(options, this.#limits));
   }
 
@@ -216,6 +226,7 @@ export class OrdersClient {
    * @throws like `getEvents`, but not for temporary failures; the signal's reason after an abort.
    */
   events(options: EventsOptions = {}): AsyncGenerator<OrdersEvent, void, undefined> {
+    assertKnown(options, OPTIONS.events);
     return followEvents(this.#connection, options, this.#limits.timeoutMs);
   }
 
@@ -224,6 +235,7 @@ export class OrdersClient {
     readSuccess: ReadSuccess<Reply>,
     { via = 'rest', signingSecret = this.#signingSecret, ...options }: CancelOptions,
   ): Promise<Reply> {
+    assertKnown(options, OPTIONS.call);
     assertVia(via);
     const body = bytesOf(JSON.stringify(payload));
     if (via === 'rest') return this.#post('/ingest/orders/cancel', JSON_TYPE, body, readSuccess, options);
@@ -231,8 +243,14 @@ export class OrdersClient {
     return this.#post('/ingest/webhook/cancel', headers, body, readSuccess, options);
   }
 
-  #accept(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>, options: SubmitOptions) {
-    return this.#post(path, { ...JSON_TYPE, ...headers, ...headersOf(options) }, body, readAccepted, options);
+  async #accept(
+    path: string,
+    body: Uint8Array<ArrayBuffer>,
+    signature: Record<string, string>,
+    options: SubmitOptions,
+  ) {
+    const headers = { ...JSON_TYPE, ...signature, ...headersOf(await contentKeyOf(body), options) };
+    return this.#post(path, headers, body, readAccepted, options);
   }
 
   #post<Reply>(

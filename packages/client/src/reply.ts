@@ -12,6 +12,13 @@ interface SentRequest<Reply> {
   requestId: string;
 }
 
+const requestIds = new WeakMap<object, string>();
+
+/** The id of the request in the service's log, of what a call has returned; undefined for anything else. */
+export function requestIdOf(reply: object): string | undefined {
+  return requestIds.get(reply);
+}
+
 /** Reads the whole body, so that its connection can be reused. A body above the limit is canceled and returned as ''. */
 export async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
@@ -44,7 +51,10 @@ export function readReply<Reply>(
   const body = parseObject(text);
   if (response.ok) {
     const reply = body && readSuccess(body, id);
-    if (reply) return reply;
+    if (reply) {
+      if (isObject(reply)) requestIds.set(reply, id);
+      return reply;
+    }
     throw new OrdersError(`The reply (${status}, ${type}) is not from the service; check baseUrl.`, {
       code: 'unexpected_reply',
       requestId: id,

@@ -1,4 +1,4 @@
-import { bytesOf } from './bodies.ts';
+import { bytesOf, toHex } from './bodies.ts';
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const encoder = new TextEncoder();
@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
  */
 export async function signBody(body: string | Uint8Array, secret: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), bytesOf(body));
-  return `sha256=${[...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `sha256=${toHex(signature)}`;
 }
 
 export function assertSigningSecret(secret: string | undefined): asserts secret is string {

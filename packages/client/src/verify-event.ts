@@ -1,7 +1,7 @@
 import { bytesOf } from './bodies.ts';
 import { VerificationError } from './errors.ts';
 import { isEvent } from './successes.ts';
-import type { OrdersEvent } from './types.ts';
+import type { DeliveredEvent } from './types.ts';
 
 /** The headers of a request, as `fetch` or `node:http` represent them. */
 export type EventHeaders = Pick<Headers, 'get'> | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -25,8 +25,8 @@ export async function verifyEvent(
   body: string | Uint8Array,
   headers: EventHeaders,
   secret: string | readonly string[],
-): Promise<OrdersEvent> {
-  const keys = await Promise.all([secret].flat().map(importSecret));
+): Promise<DeliveredEvent> {
+  const keys = await Promise.all([secret].flat().map((one) => importSecret(one, 'verify')));
   if (keys.length === 0) throw new TypeError('The secret to verify with is missing.');
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('body must be the bytes or the text of the request, before parsing.');
@@ -48,6 +48,29 @@ export async function verifyEvent(
   const event = parse(bytes);
   if (!isEvent(event)) throw new VerificationError('The signature is valid, but the body is not an event.');
   return event;
+}
+
+/**
+ * Signs a body as deliveries are signed, for tests of your receiver.
+ *
+ * @param body what your receiver gets; an event as JSON.
+ * @param options.id by default a new one; `timestamp` is by default now.
+ * @returns the headers to send with it.
+ * @throws {TypeError} without a valid secret.
+ */
+export async function signEvent(
+  body: string | Uint8Array,
+  secret: string,
+  {
+    id = `evt_${crypto.randomUUID().replaceAll('-', '')}`,
+    timestamp = new Date(),
+  }: { id?: string; timestamp?: Date } = {},
+): Promise<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>> {
+  const seconds = String(Math.floor(timestamp.getTime() / 1000));
+  const signed = join(encoder.encode(`${id}.${seconds}.`), bytesOf(body));
+  const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), signed);
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(signature)));
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${base64}` };
 }
 
 /** Several values are joined, so that a header that was added to the request makes the signature invalid. */
@@ -83,10 +106,10 @@ function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   });
 }
 
-function importSecret(secret: string) {
+function importSecret(secret: string, use: 'sign' | 'verify') {
   const base64 = typeof secret === 'string' && secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   try {
-    if (base64) return crypto.subtle.importKey('raw', bytesOfBase64(base64), HMAC, false, ['verify']);
+    if (base64) return crypto.subtle.importKey('raw', bytesOfBase64(base64), HMAC, false, [use]);
   } catch {}
   throw new TypeError(`The secret must be "${PREFIX}" and base64.`);
 }

@@ -1,7 +1,14 @@
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { IdempotencyMismatchError, OrdersClient, OrdersError, ProblemError, ValidationError } from '../src/index.ts';
+import {
+  IdempotencyMismatchError,
+  OrdersClient,
+  OrdersError,
+  ProblemError,
+  requestIdOf,
+  ValidationError,
+} from '../src/index.ts';
 import {
   accepted,
   answer,
@@ -310,6 +317,12 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
       /^idempotencyKey must be/,
     ],
   ),
+  [
+    'an option that does not exist',
+    (client) => client.submitOrder(ORDER, { idempotencykey: 'x' } as never),
+    /^There is no option "idempotencykey"/,
+  ],
+  ['one of another call', (client) => client.submitBatch([ORDER], { wait: 3 } as never), /^There is no option "wait"/],
   ['a key of a batch', (client) => client.submitBatch([ORDER], { idempotencyKey: null as never }), /^idempotencyKey/],
   ['a negative wait', (client) => client.getReceipt(RECEIPT_ID, { wait: -100 }), /^wait must be/],
   ['a wait that is not a number', (client) => client.getReceipt(RECEIPT_ID, { wait: Number.NaN }), /^wait must be/],
@@ -362,4 +375,11 @@ test('a custom fetch replaces the one of the platform', async () => {
   const own: typeof fetch = async () => Response.json({ receipt_id: RECEIPT_ID }, { status: 202 });
   const client = new OrdersClient({ baseUrl: 'http://nowhere.invalid', apiKey: KEY, fetch: own });
   expect(await client.submitOrder(ORDER)).toEqual({ receipt_id: RECEIPT_ID });
+});
+
+test('what a call returned has the id of its request', async () => {
+  await using script = await startScript(accepted);
+  const reply = await script.client().submitOrder(ORDER);
+  expect(requestIdOf(reply)).toBe(script.arrived[0]?.headers['x-request-id']);
+  expect(requestIdOf({ ...reply })).toBeUndefined();
 });

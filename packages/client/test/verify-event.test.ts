@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { OrdersError, type OrdersEvent, VerificationError, verifyEvent } from '../src/index.ts';
+import {
+  type DeliveredEvent,
+  OrdersError,
+  type OrdersEvent,
+  signEvent,
+  VerificationError,
+  verifyEvent,
+} from '../src/index.ts';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`;
 const SECRET = secretOf(7);
@@ -117,4 +124,29 @@ test.each([[''], [[]], ['whsec_'], ['oss_secret'], ['whsec_a'], ['whsec_ü'], [u
 
 test('a body that was parsed already is a TypeError', async () => {
   await expect(verifyEvent(EVENT as never, headersOf(BODY), SECRET)).rejects.toThrow('before parsing');
+});
+
+test('an event is signed as the reference implementation signs it', async () => {
+  const at = new Date('2026-11-24T08:30:10.400Z');
+  const headers = await signEvent(BODY, SECRET, { id: ID, timestamp: at });
+  expect(headers).toEqual(headersOf(BODY, { at }));
+  expect(await verifyEvent(BODY, await signEvent(BODY, SECRET), SECRET)).toEqual(EVENT);
+  await expect(signEvent(BODY, 'oss_no')).rejects.toThrow(TypeError);
+});
+
+test('the type of an event tells what its data has', () => {
+  const describe = (event: DeliveredEvent): string => {
+    switch (event.type) {
+      case 'receipt.written':
+        return `${event.data.source_order_id} ${event.data.warnings?.length}`;
+      case 'order.rejected':
+        return `${event.data.order_id} ${event.data.reason}`;
+      case 'endpoint.test':
+        // @ts-expect-error: a test is about no order.
+        return `${event.data.source_order_id}`;
+      default:
+        return event.type;
+    }
+  };
+  expect(describe(EVENT)).toBe('17 نفد');
 });

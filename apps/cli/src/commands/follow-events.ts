@@ -9,9 +9,15 @@ import { escapeControlsInLine } from '../sanitize.ts';
 import { readSenderConfig, type SenderConfig } from '../sender-config.ts';
 import { plural } from '../table.ts';
 
+/** What the types of events have in addition. */
+type AnyData = Partial<Extract<OrdersEvent, { type: 'receipt.written' }>['data']> &
+  Partial<Extract<OrdersEvent, { type: 'receipt.duplicate' }>['data']> &
+  Partial<Extract<OrdersEvent, { type: 'receipt.dead' }>['data']> & { reason?: string | undefined };
+
 /** An event as one line, with what its type adds at the end. */
 function describeEvent({ type, timestamp, data }: OrdersEvent): string {
-  const { sequence, source_order_id, order_id, receipt_id, warnings, duplicate_of, changed, error, reason } = data;
+  const { sequence, source_order_id, order_id, receipt_id } = data;
+  const { warnings, duplicate_of, changed, error, reason } = data as AnyData;
   const parts = [
     `${sequence}`,
     timestamp.replace('T', ' ').replace(/\.\d+/, ''),
