@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, readFile, rm } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeArchive } from '@orders/bundle/archive.ts';
 import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle/bundle-apps.ts';
 import { packServedClient } from '@orders/bundle/pack-client.ts';
 import { VERSION } from '@orders/runtime/version.ts';
@@ -14,6 +15,8 @@ import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
+import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { blocksUnder } from '../harness/markdown-blocks.ts';
 import { createPerson } from '../harness/people.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { TEST_HASH_COST } from '../harness/stack.ts';
@@ -123,5 +126,74 @@ test('the command line of the image creates the schema, grants the apps their ri
   } finally {
     await dropDatabase(url.href);
     await rm(root, { recursive: true, force: true });
+  }
+});
+
+/** The settings and the command of a unit of systemd. @param place gives the place of a path of the machine. */
+async function readUnit(unit: string, place: (text: string) => string) {
+  const text = await readFile(join(ROOT, 'deploy/systemd', unit), 'utf8');
+  const valuesOf = (name: string) =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+  const files = await Promise.all(valuesOf('EnvironmentFile').map((path) => readFile(place(path), 'utf8')));
+  const lines = [...valuesOf('Environment'), ...files.join('').split('\n')].filter((line) => line.includes('='));
+  const env = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+  const [command = '', ...args] = place(valuesOf('ExecStart')[0] ?? '').split(' ');
+  return { command, args, env: env as Record<string, string> };
+}
+
+test('the archive is installed by the page about systemd, and its units take and write an order', async () => {
+  const page = await readFile(join(ROOT, 'docs/operating/systemd.md'), 'utf8');
+  const machine = makeDirectory();
+  // A server of its own, because roles belong to all databases of a server.
+  const server = await startFaultyPostgres([], { direct: true });
+  try {
+    const archive = await writeArchive(machine);
+    const { host, pathname, username, password } = new URL(server.directUrl);
+    const place = (text: string) => text.replaceAll(/(?<![\w./-])\/(?=opt|etc|usr)/g, `${machine}/`);
+    const database = `database=${host}${pathname} owner=${username} owner_password=${password}`;
+    const paste = async (heading: string) => {
+      for (const block of blocksUnder(page, heading, '')) {
+        const text = place(block)
+          .replace(/^database=.*$/m, database)
+          .replace('orders-*-linux-*.tar.gz', archive);
+        await promisify(execFile)('bash', ['-euc', text], { cwd: machine });
+      }
+    };
+    for (const path of ['opt', 'etc/systemd/system', 'usr/local/bin'])
+      await mkdir(join(machine, path), { recursive: true });
+    await paste('Install');
+    await paste('Settings');
+    const settings = join(machine, 'etc/orders');
+    expect((await stat(join(settings, 'migrate.env'))).mode & 0o77).toBe(0);
+    await writeFile(join(settings, 'common.env'), `QUEUE_URL=${stack.env.QUEUE_URL}\n`);
+    await appendFile(join(settings, 'portal.env'), 'PORTAL_URL=http://localhost:1\nOPERATOR_SECOND_FACTOR=optional\n');
+
+    const migrate = await readUnit('orders-migrate.service', place);
+    const run = { env: { ...baseEnvironment(), ...migrate.env } };
+    await promisify(execFile)(migrate.command, migrate.args, run);
+    const orders = async (...args: string[]) =>
+      JSON.parse((await promisify(execFile)(join(machine, 'usr/local/bin/orders'), [...args, '--json'], run)).stdout);
+    const { account_id } = await orders('accounts', 'create', 'Corner Bakery');
+    const { key } = await orders('keys', 'create', String(account_id), '--name', 'till');
+
+    const port = String(await freePort());
+    for (const name of ['intake', 'worker@', 'portal', 'notifier']) {
+      const { command, env } = await readUnit(`orders-${name}.service`, place);
+      expect(env.DATABASE_URL).toContain(`//orders_${name.replace('@', '')}@`);
+      const ports = { PORT: name === 'intake' ? port : '0', ADMIN_PORT: String(await freePort()), LOG_LEVEL: 'error' };
+      running.push(
+        await startChild(command, [], { env: { ...baseEnvironment(), ...env, ...ports }, stdio: 'inherit' }),
+      );
+      await untilReady(Number(ports.ADMIN_PORT));
+    }
+    const api = await openApi(`http://127.0.0.1:${port}`);
+    const account = { id: account_id, key, secret: null };
+    expect(await api.process(account, { source_order_id: 'without containers' })).toMatchObject({ status: 'written' });
+  } finally {
+    await Promise.all(running.splice(0).map((child) => child.stop()));
+    await server.close();
+    await rm(machine, { recursive: true, force: true });
   }
 });
