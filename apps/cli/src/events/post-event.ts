@@ -1,8 +1,7 @@
-import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OrdersEvent } from '@orders/client';
+import { type OrdersEvent, signEvent } from '@orders/client';
 import { VERSION } from '@orders/runtime/version.ts';
 
 /** A program that gets events as an endpoint does. */
@@ -34,7 +33,8 @@ const MAX_BODY_MS = 1000;
 export async function postEvent(event: OrdersEvent, program: Program, signal: AbortSignal): Promise<Posted> {
   const body = JSON.stringify(event);
   const startedAt = performance.now();
-  const posted = await post(program.url, headersOf(event.id, body, program.secret), body, signal).then(
+  const headers = await signEvent(body, program.secret, { id: event.id });
+  const posted = await post(program.url, headers, body, signal).then(
     (status) => ({ status, error: null }),
     (error: Error & { code?: string }) => ({
       status: null,
@@ -43,13 +43,6 @@ export async function postEvent(event: OrdersEvent, program: Program, signal: Ab
   );
   signal.throwIfAborted();
   return { ...posted, ms: Math.round(performance.now() - startedAt) };
-}
-
-function headersOf(id: string, body: string, secret: string): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
 /** A connection each: one that is kept would be closed by a program that restarts. */
