@@ -51,7 +51,7 @@ test('each alert has a severity, a summary and a link to its runbook', () => {
       annotations: {
         summary: expect.stringMatching(/^[A-Z].+[^.]$/),
         description: expect.stringMatching(/\.$/),
-        runbook_url: `docs/operating/alerts.md#${anchorOf(alert)}`,
+        runbook_url: `{{ $externalLabels.runbooks }}docs/operating/alerts.md#${anchorOf(alert)}`,
       },
     });
   }

@@ -33,3 +33,33 @@ test.each([
   expect(output).toContain('"error":{"name":"Error","code":"23514","at":["at '.slice(8));
   expect(output).not.toContain('0501234567');
 });
+
+test('what libraries print and Node warns of is logged once each, as lines of the log and without outside data', async () => {
+  const script = `
+    import { runApp } from '${source('lifecycle/run-process.ts')}';
+    const config = { LOG_LEVEL: 'info', LOG_FORMAT: 'json', DRAIN_TIMEOUT: 1000 };
+    const service = { async start() {
+      for (let time = 0; time < 2; time += 1) console.warn('IMPORTANT! Eviction policy is %s', 'allkeys-lru');
+      console.error(${LEAKY_ERROR});
+      console.log('an object', { phone: '0501234567' });
+      process.emitWarning('old', 'DeprecationWarning');
+      setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+    }, async close() {} };
+    setTimeout(() => {}, 20_000);
+    await runApp('test', () => config, () => service);`;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stderr).toBe('');
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { level: 'warn', service: 'test', message: 'a library says', text: 'IMPORTANT! Eviction policy is allkeys-lru' },
+    { level: 'error', text: '', error: { name: 'Error', code: '23514' } },
+    { level: 'info', text: 'an object' },
+    { level: 'warn', text: 'DeprecationWarning: old' },
+    { message: 'draining' },
+    { message: 'drained' },
+  ]);
+  expect(stdout).not.toContain('0501234567');
+});

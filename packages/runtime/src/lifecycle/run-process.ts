@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ConfigurationError } from '../config/environment.ts';
 import type { ProcessEnvironment } from '../config/settings.ts';
 import { describeError } from '../observability/describe-error.ts';
+import { logLibraries } from '../observability/log-libraries.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import type { Service } from './create-service.ts';
 
@@ -21,6 +22,7 @@ export async function runApp<Config extends ProcessEnvironment & { DRAIN_DELAY?:
     const config = readConfig();
     const { LOG_LEVEL: level, LOG_FORMAT: format, DRAIN_DELAY = 0, DRAIN_TIMEOUT } = config;
     const logger = createLogger({ service: name, level, format });
+    logLibraries(logger);
     return { service: create(config, { logger }), logger, drainTimeout: DRAIN_DELAY + DRAIN_TIMEOUT };
   });
 }
