@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The newest release, or null where none is tagged. */
-export async function newestRelease(): Promise<string | null> {
-  const { stdout } = await git('tag', '--list', 'v*', '--sort=-version:refname');
-  return stdout.split('\n')[0] || null;
+/** The newest tagged release or candidate, or null without one; a candidate such as v0.3.0-rc.1 is older than v0.3.0. */
+export async function newestRelease({ except }: { except?: string } = {}): Promise<string | null> {
+  const { stdout } = await git('-c', 'versionsort.suffix=-', 'tag', '--list', 'v*', '--sort=-version:refname');
+  return stdout.split('\n').find((tag) => tag && tag !== except) ?? null;
 }
 
 /** Puts a revision of this repository, with what its apps need installed, into an empty directory. */

@@ -41,7 +41,8 @@ export async function assemble(directory: string): Promise<void> {
 }
 
 /**
- * Writes the archive for machines without containers, `orders-<version>-<platform>.tar.gz`, with this Node.
+ * Writes the archive for machines without containers, `orders-<version>-<platform>.tar.gz`, with this Node. With SOURCE_DATE_EPOCH, in
+ * Unix seconds (reproducible-builds.org), the same sources make the same bytes.
  *
  * @returns its path.
  */
@@ -52,7 +53,15 @@ export async function writeArchive(to: string): Promise<string> {
     await mkdir(join(directory, name));
     await assemble(join(directory, name));
     const path = join(to, `${name}.tar.gz`);
-    await promisify(execFile)('tar', ['-czf', path, '--owner=0', '--group=0', '-C', directory, name]);
+    const { SOURCE_DATE_EPOCH: seconds } = process.env;
+    const same = [
+      '--sort=name',
+      '--owner=0',
+      '--group=0',
+      '--numeric-owner',
+      ...(seconds ? [`--mtime=@${seconds}`] : []),
+    ];
+    await promisify(execFile)('tar', ['-czf', path, ...same, '-C', directory, name]);
     return path;
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -20,7 +20,7 @@ declare(strict_types=1);
 
 namespace Orders;
 
-const VERSION = '0.2.0';
+const VERSION = '0.3.0';
 
 /** The error of a call. No error of this file contains a key, a secret or any data of an order. */
 class OrdersException extends \RuntimeException

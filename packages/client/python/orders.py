@@ -31,7 +31,7 @@ import urllib.parse
 import uuid
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 
 #: An order, or the JSON of one order as text or bytes in UTF-8, which is sent unchanged.
 Payload = Union[Mapping[str, Any], str, bytes]

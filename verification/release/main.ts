@@ -1,0 +1,151 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs, promisify } from 'node:util';
+import { createGzip } from 'node:zlib';
+import { newestRelease } from '../upgrade/check-out.ts';
+import { readRelease } from './release-facts.ts';
+
+const HELP = `Usage: npm run release -- [options]
+
+Builds a release of the last commit, in a clone of its own, and upgrades a running service of the release before to it, under
+load. Writes to release/: the image, the archive for machines without containers, the clients, NOTES.md and SHA256SUMS.
+It needs haproxy, a Redis and Docker. Then it tags the commit. Publishing is up to the workflow Release, once you push the tag.
+
+Options:
+  --dry-run           does not tag
+  --from <revision>   upgrade from this revision (default: the newest tag v*; without one no upgrade is tried)
+  --no-image          without the image; needs no Docker
+  --help
+
+Exit codes: 0 built, 1 not, 2 wrong usage.
+`;
+const ROOT = resolve(import.meta.dirname, '../..');
+const TARGET = join(ROOT, 'release');
+
+interface Options {
+  dryRun: boolean;
+  from: string | undefined;
+  hasImage: boolean;
+}
+
+function readOptions(): Options {
+  try {
+    const { values } = parseArgs({
+      options: {
+        'dry-run': { type: 'boolean', default: false },
+        from: { type: 'string' },
+        'no-image': { type: 'boolean', default: false },
+        help: { type: 'boolean' },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(HELP);
+      process.exit();
+    }
+    return { dryRun: values['dry-run'], from: values.from, hasImage: !values['no-image'] };
+  } catch (error) {
+    process.stderr.write(`release: ${(error as Error).message}\n`);
+    process.exit(2);
+  }
+}
+
+const startedAt = performance.now();
+const say = (text: string) => {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
+  process.stderr.write(`${seconds} s  ${text}\n`);
+};
+const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: ROOT })).stdout.trim();
+
+/** Runs a command to its end; what it prints goes to stderr. @throws {Error} unless its exit code is 0. */
+async function run(cwd: string, command: string, ...args: string[]): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', process.stderr.fd, process.stderr.fd] });
+  const ended = await new Promise((done, failed) =>
+    child.on('error', failed).on('exit', (code, signal) => done(code ?? signal)),
+  );
+  if (ended !== 0) throw new Error(`${[command, ...args].join(' ')}: ended with ${ended}`);
+}
+
+/** Builds all files of the release in a clone, and moves them into a directory. */
+async function build(clone: string, to: string, { version, image }: { version: string; image: string | null }) {
+  say('installing');
+  await run(clone, 'npm', 'run', '--silent', 'setup');
+  say('the page, the bundle, the archive and the client');
+  process.env.SOURCE_DATE_EPOCH = await git('log', '-1', '--format=%ct');
+  await run(clone, 'npm', 'run', '--silent', 'build');
+  await run(clone, 'npm', 'run', '--silent', 'bundle', '--', '--archive');
+  await run(clone, 'npm', 'run', '--silent', 'pack:client');
+  for (const name of await readdir(clone)) {
+    if (/^orders-.*\.t(ar\.)?gz$/.test(name)) await rename(join(clone, name), join(to, name));
+  }
+  for (const path of ['packages/client/python/orders.py', 'packages/client/php/orders.php']) {
+    await cp(join(clone, path), join(to, path.slice(path.lastIndexOf('/'))));
+  }
+  if (!image) return;
+  say('the image');
+  const revision = await git('rev-parse', 'HEAD');
+  await run(clone, 'docker', 'build', '--quiet', '--build-arg', `REVISION=${revision}`, '--tag', image, '.');
+  const saved = join(to, `orders-${version}-image.tar`);
+  await run(clone, 'docker', 'save', '--output', saved, image);
+  await pipeline(createReadStream(saved), createGzip(), createWriteStream(`${saved}.gz`));
+  await rm(saved);
+}
+
+/** `SHA256SUMS`, as `sha256sum --check` reads it. */
+async function writeSums(directory: string): Promise<void> {
+  const lines: string[] = [];
+  for (const name of (await readdir(directory)).sort()) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(directory, name)), hash);
+    lines.push(`${hash.digest('hex')}  ${name}\n`);
+  }
+  await writeFile(join(directory, 'SHA256SUMS'), lines.join(''));
+}
+
+async function release({ dryRun, from, hasImage }: Options): Promise<void> {
+  if (await git('status', '--porcelain')) throw new Error('there are changes that are not committed');
+  const directory = await mkdtemp(join(tmpdir(), 'orders-release-'));
+  try {
+    const clone = join(directory, 'clone');
+    await run(ROOT, 'git', 'clone', '--quiet', ROOT, clone);
+    const { version, notes } = await readRelease(clone);
+    const tag = `v${version}`;
+    if (!dryRun && (await git('tag', '--list', tag))) throw new Error(`${tag} is tagged already`);
+    const before = from ?? (await newestRelease({ except: tag }));
+    say(`${tag} from ${await git('rev-parse', '--short', 'HEAD')}`);
+    const built = join(directory, 'release');
+    await mkdir(built);
+    await build(clone, built, { version, image: hasImage ? `order-ingestion:${version}` : null });
+    await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
+    await writeSums(built);
+    if (before) {
+      say(`upgrade from ${before}`);
+      await run(clone, 'node', 'verification/upgrade/main.ts', before);
+    } else say('no upgrade was tried: nothing is released yet, and no --from');
+    await rm(TARGET, { recursive: true, force: true });
+    await cp(built, TARGET, { recursive: true });
+    if (!dryRun) await git('tag', tag);
+    const sizes = await Promise.all(
+      (await readdir(TARGET)).map(async (name) => {
+        const { size } = await stat(join(TARGET, name));
+        return `${(size / 2 ** 20).toFixed(1).padStart(7)} MiB  release/${name}\n`;
+      }),
+    );
+    process.stdout.write(sizes.join(''));
+    say(dryRun ? 'nothing was tagged' : `tagged ${tag}; publish it with: git push origin ${tag}`);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const options = readOptions();
+// A Ctrl-C ends the command under way, whose failure removes the clone.
+process.on('SIGINT', () => {});
+await release(options).catch((error: Error) => {
+  process.stderr.write(`release: ${error.message}\n`);
+  process.exitCode = 1;
+});
