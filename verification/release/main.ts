@@ -18,7 +18,7 @@ It needs haproxy, a Redis and Docker. Then it tags the commit. Publishing is up 
 
 Options:
   --dry-run           does not tag
-  --from <revision>   upgrade from this revision (default: the newest tag v*; without one no upgrade is tried)
+  --from <revision>   upgrade from this revision (default: the newest tag v*)
   --no-image          without the image; needs no Docker
   --help
 
@@ -116,16 +116,15 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
     const tag = `v${version}`;
     if (!dryRun && (await git('tag', '--list', tag))) throw new Error(`${tag} is tagged already`);
     const before = from ?? (await newestRelease({ except: tag }));
+    if (!before) throw new Error('there is no tag to upgrade from: tag a candidate such as v0.3.0-rc.1, or use --from');
     say(`${tag} from ${await git('rev-parse', '--short', 'HEAD')}`);
     const built = join(directory, 'release');
     await mkdir(built);
     await build(clone, built, { version, image: hasImage ? `order-ingestion:${version}` : null });
     await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
     await writeSums(built);
-    if (before) {
-      say(`upgrade from ${before}`);
-      await run(clone, 'node', 'verification/upgrade/main.ts', before);
-    } else say('no upgrade was tried: nothing is released yet, and no --from');
+    say(`upgrade from ${before}`);
+    await run(clone, 'node', 'verification/upgrade/main.ts', before);
     await rm(TARGET, { recursive: true, force: true });
     await cp(built, TARGET, { recursive: true });
     if (!dryRun) await git('tag', tag);

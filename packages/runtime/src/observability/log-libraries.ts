@@ -16,8 +16,9 @@ export function logLibraries(logger: Logger): void {
   const seen = new Set<string>();
   const log = (level: (typeof LEVELS)[keyof typeof LEVELS], text: string, error?: unknown) => {
     const key = `${text} ${JSON.stringify(error)}`;
-    if (seen.has(key) || seen.size >= MAX_TEXTS) return;
+    if (seen.has(key) || seen.size > MAX_TEXTS) return;
     seen.add(key);
+    if (seen.size > MAX_TEXTS) return void logger.warn('a library says more, which is left out');
     logger[level]('a library says', { text: text.slice(0, MAX_LENGTH), ...(error !== undefined && { error }) });
   };
   for (const [name, level] of Object.entries(LEVELS)) {
