@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { VERSION } from '@orders/runtime/version.ts';
@@ -48,6 +50,12 @@ const dripHead: Step = (response) => {
   response.socket?.write('HTTP/1.1 202 Accepted\r\nX-Long: ');
   const timer = setInterval(() => response.socket?.write('a'), 100);
   response.on('close', () => clearInterval(timer));
+};
+/** A chunked reply whose sizes have leading zeros, as some proxies write them. */
+const zeros: Step = (response) => {
+  const body = JSON.stringify({ receipt_id: RECEIPT_ID });
+  const head = 'HTTP/1.1 202 Accepted\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+  response.socket?.end(`${head}\r\n\r\n${body.length.toString(16).padStart(10, '0')}\r\n${body}\r\n0\r\n\r\n`);
 };
 const endless: Step = (response) => {
   response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -117,6 +125,13 @@ const SCENARIOS: Scenario[] = [
     sent: ({ body }) => expect(body.toString()).toBe('{ "source_order_id":\n "s-1" }'),
   },
   {
+    name: 'a number is sent as it is',
+    steps: [accepted],
+    call: { method: 'submit_order', args: [{ source_order_id: 's-1', total: 49.9 }] },
+    outcome: ACCEPTED,
+    sent: ({ body }) => expect(body.toString()).toBe('{"source_order_id":"s-1","total":49.9}'),
+  },
+  {
     name: 'a webhook is signed',
     steps: [accepted],
     call: { method: 'send_webhook', args: [ORDER] },
@@ -166,6 +181,14 @@ const SCENARIOS: Scenario[] = [
     call: SUBMIT,
     outcome: problem('Unavailable', 503, 'overloaded', { retry_after: 900 }),
   },
+  {
+    name: 'a Retry-After that is neither seconds nor a date is ignored',
+    steps: [refuse(503, 'overloaded', { 'Retry-After': 'tomorrow' }), accepted],
+    call: SUBMIT,
+    outcome: ACCEPTED,
+    arrivals: 2,
+  },
+  { name: 'sizes of chunks may have leading zeros', steps: [zeros], call: SUBMIT, outcome: ACCEPTED },
   {
     name: 'broken connections and truncated replies are retried',
     steps: [hangUp, breakOff, breakChunks, hangUp, accepted],
@@ -336,6 +359,13 @@ const SCENARIOS: Scenario[] = [
     sent: ({ path, headers }) => expect([path, headers.prefer]).toEqual(['/ingest/events?after=6&limit=5', 'wait=1']),
   },
   {
+    name: 'stored events can be skipped',
+    steps: [page([], '7')],
+    call: { method: 'get_events', options: { after: 'newest' } },
+    outcome: { ok: { events: [], next: '7' } },
+    sent: ({ path }) => expect(path).toBe('/ingest/events?after=newest'),
+  },
+  {
     name: 'events are followed over pages and through an outage',
     steps: [
       page([event(1), event(2, 'order.teleported')], '2'),
@@ -419,6 +449,21 @@ test.each(CLIENTS.filter(({ program }) => program))(
     expect(resolve(directory)).toContain('packages/client');
   },
 );
+
+describeWith('php')('errors and dumps of the PHP client', () => {
+  test('show no secret and no order, with the arguments in traces', async () => {
+    // As a debugging proxy does: a page that quotes the request.
+    await using script = await startScript((response, { body }) => response.end(`<p>${body}`));
+    const file = resolve(import.meta.dirname, '../harness/client-drivers/traces.php');
+    const client = resolve(import.meta.dirname, '../../packages/client/php/orders.php');
+    const args = ['-d', 'zend.exception_ignore_args=0', file, client, script.url];
+    const { stdout } = await promisify(execFile)('php', args, { maxBuffer: 2 ** 26 });
+    const shown = Object.entries(JSON.parse(stdout) as Record<string, string[]>);
+    // "hidden", and how the base64 of it begins.
+    expect(shown.flatMap(([name, texts]) => (/hidden|aGlkZGVu/.test(texts.join()) ? name : []))).toEqual([]);
+    expect(stdout).toContain('SensitiveParameterValue');
+  });
+});
 
 describe('each client', () => {
   const { stack, db, api } = useStack({ intake: { BASE_PATH: '/delivery/api' }, worker: true });

@@ -1,22 +1,25 @@
 <?php
 
-declare(strict_types=1);
-
 /**
  * Client of the order ingestion service: one file for PHP 8.1 and newer, without a dependency.
  *
- *     require 'orders.php';
+ *     require_once __DIR__ . '/orders.php';
  *
  *     $orders = new Orders\OrdersClient('https://orders.example.com', 'oik_…');
  *     $accepted = $orders->submitOrder(['source_order_id' => 'SHOP-10001']);
  *     echo $orders->waitForReceipt($accepted['receipt_id'])['status'];
  *
  * Every call is retried after a broken connection, no reply in time, 408, 429 and 5xx; `Retry-After` is obeyed. All
- * attempts of a call have one idempotency key, so each order is accepted once. Replies are arrays. Members, statuses and
- * types of events that newer services add are passed on. Redirects are not followed, and proxies are not used.
+ * attempts of a call have one idempotency key, so each order is accepted once. Replies are arrays. Members, statuses
+ * and types of events that newer services add are passed on. Redirects are not followed, and proxies are not used.
  *
  * Options are named arguments: `submitOrder($order, strict: true)`. PHP rejects names that it does not know.
+ *
+ * With Composer: `"autoload": {"files": ["orders.php"]}`. From PHP 8.2 on no trace shows a key, a secret or an order;
+ * with 8.1 leave `zend.exception_ignore_args` on, as php.ini-production has it.
  */
+
+declare(strict_types=1);
 
 namespace Orders;
 
@@ -25,22 +28,21 @@ const VERSION = '0.3.0';
 /** The error of a call. No error of this file contains a key, a secret or any data of an order. */
 class OrdersException extends \RuntimeException
 {
-    /** Whether the same call may succeed later. */
-    public bool $isRetryable = false;
-    /** The HTTP status of the reply, if the service replied with an error. */
-    public ?int $status = null;
-    /** The seconds until the next attempt, if the reply states them. */
-    public ?float $retryAfter = null;
-
     /**
      * @param string $errorCode the `code` of the service's problem, or `connection_failed`, `timed_out`,
      *   `unexpected_reply`, `payload_mismatch`, `verification_failed`
      * @param ?string $requestId quote it when you report a problem: the service logs it
+     * @param bool $isRetryable whether the same call may succeed later
+     * @param ?int $status the HTTP status of the reply, if the service replied with an error
+     * @param ?float $retryAfter the seconds until the next attempt, if the reply states them
      */
     public function __construct(
         string $message,
         public readonly string $errorCode,
         public readonly ?string $requestId = null,
+        public readonly bool $isRetryable = false,
+        public readonly ?int $status = null,
+        public readonly ?float $retryAfter = null,
         ?\Throwable $previous = null,
     ) {
         parent::__construct($message, 0, $previous);
@@ -50,27 +52,24 @@ class OrdersException extends \RuntimeException
 /** The service could not be reached, or the connection broke before its reply was complete. */
 class ConnectionException extends OrdersException
 {
-    public bool $isRetryable = true;
-
-    public function __construct(string $message, string $requestId)
+    public function __construct(string $message, string $requestId, ?\Throwable $previous = null)
     {
-        parent::__construct($message, 'connection_failed', $requestId);
+        parent::__construct($message, 'connection_failed', $requestId, true, previous: $previous);
     }
 }
 
 /** The timeout ended before a reply arrived or, in `waitForReceipt`, before the receipt was final. */
 class TimeoutException extends OrdersException
 {
-    public bool $isRetryable = true;
-
-    /** @param ?array $receipt from `waitForReceipt`: the last known state of the receipt, if any */
+    /** @param ?array<string, mixed> $receipt from `waitForReceipt`: the last known state of the receipt, if any */
     public function __construct(
         string $message,
         ?string $requestId = null,
         public readonly ?array $receipt = null,
+        ?float $retryAfter = null,
         ?\Throwable $previous = null,
     ) {
-        parent::__construct($message, 'timed_out', $requestId, $previous);
+        parent::__construct($message, 'timed_out', $requestId, true, null, $retryAfter, $previous);
     }
 }
 
@@ -80,11 +79,14 @@ class IdempotencyMismatchException extends OrdersException
     /** The receipt of this delivery: it ends as `duplicate` for the same source_order_id, otherwise as `dead`. */
     public readonly ?string $keptAs;
 
-    /** @param array $accepted the reply: its `receipt_id` is that of the first delivery under this key */
+    /** @param array<string, mixed> $accepted the reply: its `receipt_id` is of the first delivery under this key */
     public function __construct(public readonly array $accepted, string $requestId)
     {
-        $this->keptAs = $accepted['kept_as'] ?? null;
-        $stored = $this->keptAs ? "This delivery is kept as receipt $this->keptAs." : 'Nothing of this delivery is stored.';
+        $keptAs = $accepted['kept_as'] ?? null;
+        $this->keptAs = is_string($keptAs) ? $keptAs : null;
+        $stored = $this->keptAs === null
+            ? 'Nothing of this delivery is stored.'
+            : "This delivery is kept as receipt $this->keptAs.";
         $message = "This idempotency key was used before with other content. $stored";
         parent::__construct($message, 'payload_mismatch', $requestId);
     }
@@ -102,10 +104,14 @@ class VerificationException extends OrdersException
 /** The service replied with an error. */
 class ProblemException extends OrdersException
 {
-    /** Each broken rule of a 422, with a `pointer` (RFC 6901) into the order as sent, `code` and `detail`. */
+    /**
+     * Each broken rule of a 422, with a `pointer` (RFC 6901) into the order as sent.
+     *
+     * @var list<array{pointer: string, code: string, detail: string}>
+     */
     public readonly array $errors;
 
-    /** @param array $problem as received (RFC 9457), or a substitute with the code `unexpected_reply` */
+    /** @param array<string, mixed> $problem as received (RFC 9457), or a substitute with the code `unexpected_reply` */
     public function __construct(public readonly array $problem, int $status, ?float $retryAfter, string $hint)
     {
         $this->errors = $problem['errors'] ?? [];
@@ -114,10 +120,9 @@ class ProblemException extends OrdersException
             $message .= " {$error['pointer']}: {$error['detail']}";
         }
         $more = count($this->errors) - 3;
-        parent::__construct($message . ($more > 0 ? " And $more more." : '') . $hint, $problem['code'], $problem['request_id']);
-        $this->status = $status;
-        $this->retryAfter = $retryAfter;
-        $this->isRetryable = $status === 408 || $status === 429 || $status >= 500;
+        $message .= ($more > 0 ? " And $more more." : '') . $hint;
+        $isRetryable = $status === 408 || $status === 429 || $status >= 500;
+        parent::__construct($message, $problem['code'], $problem['request_id'], $isRetryable, $status, $retryAfter);
     }
 }
 
@@ -151,8 +156,15 @@ class ServerException extends ProblemException {}
 /**
  * Calls the service.
  *
- * All calls take `timeout` and `maxRetries`. An order is an array, or the JSON of one order as a string in UTF-8, which is
- * sent unchanged. They throw `OrdersException`, and `InvalidArgumentException` for arguments that cannot be sent.
+ * All calls take `timeout` and `maxRetries`. An order is an array, or the JSON of one order as a string in UTF-8, which
+ * is sent unchanged. They throw `OrdersException`, and `InvalidArgumentException` for arguments that cannot be sent.
+ *
+ * @phpstan-type Accepted array{receipt_id: string, duplicate?: true, status?: string, order_id?: ?int, ...}
+ * @phpstan-type Receipt array{receipt_id: string, status: string, order_id: ?int, source_order_id: string, ...}
+ * @phpstan-type Cancelled array{outcome: string, source_order_id: string, order_id: ?int}
+ * @phpstan-type Event array{id: string, type: string, timestamp: string, data: array<string, mixed>}
+ * @phpstan-type EventPage array{events: list<Event>, next: string, more: bool}
+ * @phpstan-type Reader \Closure(array<string, mixed>, string): ?array<string, mixed>
  */
 final class OrdersClient
 {
@@ -180,45 +192,68 @@ final class OrdersClient
      * @param string $baseUrl such as `https://orders.example.com`, with the prefix of its routes if there is one
      * @param string $apiKey the API key (`oik_…`) of the account that receives the orders
      * @param ?string $signingSecret the signing secret (`oss_…`) for `sendWebhook`
-     * @param float $timeout seconds for a whole call with its retries and pauses; an attempt gets a third of it, the last
-     *   one all that is left. The seconds of `wait` are added.
+     * @param float $timeout seconds for a whole call with its retries and pauses; an attempt gets a third of it, the
+     *   last one all that is left. The seconds of `wait` are added.
      * @param int $maxRetries of a call
-     * @param array $ssl options of the `ssl` context, such as `cafile`
+     * @param array<string, mixed> $ssl options of the `ssl` context, such as `cafile`
+     * @throws \InvalidArgumentException for options that cannot be used
      */
     public function __construct(
-        string $baseUrl,
-        #[\SensitiveParameter] private readonly string $apiKey,
+        #[\SensitiveParameter] string $baseUrl,
+        #[\SensitiveParameter] string $apiKey,
         #[\SensitiveParameter] private readonly ?string $signingSecret = null,
         private readonly float $timeout = 30,
         private readonly int $maxRetries = 5,
-        array $ssl = [],
+        #[\SensitiveParameter] array $ssl = [],
     ) {
         if (!preg_match('/^[\x21-\x7e]+$/D', $apiKey)) {
-            throw new \InvalidArgumentException('apiKey must be an API key of your account ("oik_…"), without spaces or line breaks.');
+            $message = 'apiKey must be an API key of your account ("oik_…"), without spaces or line breaks.';
+            throw new \InvalidArgumentException($message);
         }
         self::requireLimits($timeout, $maxRetries);
         $url = preg_match('/^[\x21-\x7e]+$/D', $baseUrl) ? parse_url($baseUrl) : false;
-        $isValid = $url && in_array($url['scheme'] ?? '', ['http', 'https'], true) && ($url['host'] ?? '') !== '';
-        if (!$isValid || isset($url['user']) || isset($url['pass']) || isset($url['query']) || isset($url['fragment'])) {
-            throw new \InvalidArgumentException('baseUrl must be an address such as "https://orders.example.com", without a user, query or hash.');
+        $scheme = strtolower($url['scheme'] ?? '');
+        $isValid = in_array($scheme, ['http', 'https'], true) && ($url['host'] ?? '') !== '';
+        if (!$isValid || array_intersect_key($url, array_flip(['user', 'pass', 'query', 'fragment'])) !== []) {
+            $message = 'baseUrl must be an address such as "https://orders.example.com", without user, query and hash.';
+            throw new \InvalidArgumentException($message);
         }
-        if (preg_match(self::ROUTE, $url['path'] ?? '', $route)) {
-            throw new \InvalidArgumentException("baseUrl must be the address of the service without a route: leave out \"$route[1]\".");
+        $path = $url['path'] ?? '';
+        if (preg_match(self::ROUTE, $path, $route)) {
+            $message = "baseUrl must be the address of the service without a route: leave out \"$route[1]\".";
+            throw new \InvalidArgumentException($message);
         }
-        $this->http = new Http($url['scheme'], $url['host'], $url['port'] ?? null, rtrim($url['path'] ?? '', '/'), $ssl);
+        if ($scheme === 'https' && !extension_loaded('openssl')) {
+            throw new \InvalidArgumentException('An https address needs the openssl extension of PHP.');
+        }
+        $this->http = new Http($apiKey, $scheme, $url['host'], $url['port'] ?? null, rtrim($path, '/'), $ssl);
+    }
+
+    /** @return array<string, mixed> what var_dump shows: no key, no secret */
+    public function __debugInfo(): array
+    {
+        $address = $this->http->origin() . $this->http->prefix;
+        return ['address' => $address, 'timeout' => $this->timeout, 'maxRetries' => $this->maxRetries];
+    }
+
+    public function __serialize(): never
+    {
+        throw new \LogicException('A client cannot be serialized: it has a key.');
     }
 
     /**
      * Sends an order. When this returns the order is stored and can no longer be lost.
      *
-     * @param ?string $idempotencyKey 1 to 255 visible ASCII characters; by default the SHA-256 of the body, so that the same
-     *   order sent again, also by another program, gets the same receipt
+     * @param array<string, mixed>|string $order
+     * @param ?string $idempotencyKey 1 to 255 visible ASCII characters; by default the SHA-256 of the body, so that the
+     *   same order sent again, also by another program, gets the same receipt
      * @param bool $strict reject an order with a `ValidationException` instead of correcting it with a warning
      * @param float $wait seconds, at most 30, for which the service may hold its reply until the order is written
-     * @return array `receipt_id`, and `duplicate` for an order sent again
+     * @return Accepted
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function submitOrder(
-        array|string $order,
+        #[\SensitiveParameter] array|string $order,
         ?string $idempotencyKey = null,
         bool $strict = false,
         float $wait = 0,
@@ -230,9 +265,15 @@ final class OrdersClient
         return $this->post('/ingest/orders', $headers, $body, self::readAccepted(...), $timeout, $maxRetries, $wait);
     }
 
-    /** Sends an order as a webhook with a signature of the exact bytes sent; otherwise as `submitOrder`. */
+    /**
+     * Sends an order as a webhook with a signature of the exact bytes sent; otherwise as `submitOrder`.
+     *
+     * @param array<string, mixed>|string $order
+     * @return Accepted
+     * @throws OrdersException|\InvalidArgumentException
+     */
     public function sendWebhook(
-        array|string $order,
+        #[\SensitiveParameter] array|string $order,
         #[\SensitiveParameter] ?string $signingSecret = null,
         ?string $idempotencyKey = null,
         bool $strict = false,
@@ -241,46 +282,67 @@ final class OrdersClient
         ?int $maxRetries = null,
     ): array {
         $body = self::bodyOf($order);
-        $headers = $this->signature($body, $signingSecret) + self::submitHeaders($body, $idempotencyKey, $strict, $wait);
+        $headers = $this->signature($body, $signingSecret);
+        $headers += self::submitHeaders($body, $idempotencyKey, $strict, $wait);
         return $this->post('/ingest/webhook', $headers, $body, self::readAccepted(...), $timeout, $maxRetries, $wait);
     }
 
     /**
      * Sends 1 to 1,000 orders in one request. Its timeout is by default four times that of other calls.
      *
-     * @param list<array|string> $orders
-     * @return array `accepted`, `refused`, `mismatched`, and `results` with one result for each order, in order. Errors of
-     *   single orders are not thrown: a result may have an `error` or `payload_mismatch`.
+     * @param list<array<string, mixed>|string> $orders
+     * @return array{accepted: int, refused: int, mismatched: int, results: list<array<string, mixed>>} one result for
+     *   each order, in order. Errors of single orders are not thrown: a result may have an `error` or
+     *   `payload_mismatch`.
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function submitBatch(
-        array $orders,
+        #[\SensitiveParameter] array $orders,
         ?string $idempotencyKey = null,
         bool $strict = false,
         ?float $timeout = null,
         ?int $maxRetries = null,
     ): array {
         self::requireList($orders, 'orders');
-        $body = implode('', array_map(fn (array|string $order) => self::lineOf($order) . "\n", $orders));
+        $body = '';
+        foreach ($orders as $index => $order) {
+            if (!is_array($order) && !is_string($order)) {
+                throw new \InvalidArgumentException("The order at index $index must be an array or JSON.");
+            }
+            $body .= self::lineOf($order) . "\n";
+        }
         $headers = ['Content-Type' => 'application/x-ndjson'] + self::submitHeaders($body, $idempotencyKey, $strict, 0);
         $read = self::readResults(count($orders), self::isBatchResult(...));
         // Longer, because a batch may have many megabytes.
         return $this->post('/ingest/orders/batch', $headers, $body, $read, $timeout ?? $this->timeout * 4, $maxRetries);
     }
 
-    /** Returns a receipt with its current `status`. `$wait` is for how many seconds the service may hold its reply. */
-    public function getReceipt(string $receiptId, float $wait = 0, ?float $timeout = null, ?int $maxRetries = null): array
-    {
+    /**
+     * Returns a receipt with its current `status`. `$wait` is for how many seconds the service may hold its reply.
+     *
+     * @return Receipt
+     * @throws OrdersException|\InvalidArgumentException
+     */
+    public function getReceipt(
+        string $receiptId,
+        float $wait = 0,
+        ?float $timeout = null,
+        ?int $maxRetries = null,
+    ): array {
         if (!preg_match('/^[\w-]{1,64}$/D', $receiptId)) {
             throw new \InvalidArgumentException('receiptId must be the receipt_id of an accepted order.');
         }
-        $read = fn (array $body) => self::hasTexts($body, 'receipt_id', 'status') ? $body : null;
-        return $this->call('GET', "/ingest/status/$receiptId", self::prefer($wait), null, $read, $timeout, $maxRetries, $wait);
+        $path = "/ingest/status/$receiptId";
+        $read = static fn (array $body) => self::hasTexts($body, 'receipt_id', 'status') ? $body : null;
+        return $this->call('GET', $path, self::prefer($wait), null, $read, $timeout, $maxRetries, $wait);
     }
 
     /**
      * Waits until a receipt is final: `written`, `duplicate` or `dead`. It also waits for the end of an outage.
      *
+     * @return Receipt
      * @throws TimeoutException after the timeout; its `receipt` is the last known state
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function waitForReceipt(string $receiptId, float $timeout = 60): array
     {
@@ -288,7 +350,7 @@ final class OrdersClient
         $startedAt = self::now();
         $deadline = $startedAt + $timeout;
         $receipt = null;
-        for ($early = 0; ; ) {
+        for ($early = 0;;) {
             $askedAt = self::now();
             $left = max($deadline - $askedAt, 0.001);
             $wait = min(self::MAX_WAIT, floor($left * self::WAIT_SHARE));
@@ -298,8 +360,12 @@ final class OrdersClient
                 if (!$error->isRetryable) {
                     throw $error;
                 }
-                $message = sprintf('Not known to be final after %.1f s.', self::now() - $startedAt);
-                throw new TimeoutException($message, $error->requestId, $receipt, $error);
+                $message = sprintf('Not known to be final after %.1f s: ', self::now() - $startedAt);
+                $message .= $error->getMessage();
+                if ($error->retryAfter > 0) {
+                    $message .= " A retry is asked for after $error->retryAfter s, and the timeout is $timeout s.";
+                }
+                throw new TimeoutException($message, $error->requestId, $receipt, $error->retryAfter, $error);
             }
             if (in_array($receipt['status'], self::FINAL, true)) {
                 return $receipt;
@@ -315,24 +381,38 @@ final class OrdersClient
         }
     }
 
-    /** Returns the order as it would be stored, with its warnings. Nothing is stored. */
-    public function preview(array|string $order, ?float $timeout = null, ?int $maxRetries = null): array
-    {
-        $read = fn (array $body) => is_array($body['normalized'] ?? null) ? $body : null;
+    /**
+     * Returns the order as it would be stored, with its warnings. Nothing is stored.
+     *
+     * @param array<string, mixed>|string $order
+     * @return array{normalized: array<string, mixed>, ...}
+     * @throws OrdersException|\InvalidArgumentException
+     */
+    public function preview(
+        #[\SensitiveParameter] array|string $order,
+        ?float $timeout = null,
+        ?int $maxRetries = null,
+    ): array {
+        $read = static fn (array $body) => is_array($body['normalized'] ?? null) ? $body : null;
         return $this->post('/ingest/preview', [], self::bodyOf($order), $read, $timeout, $maxRetries);
     }
 
     /**
      * Returns the outcome of up to 1,000 orders by your own ids: the newest receipt of each, or `never_seen`.
      *
-     * @param list<string> $sourceOrderIds
+     * @param list<string|int> $sourceOrderIds
+     * @return array{results: list<array{source_order_id: string, status: string, ...}>}
+     * @throws OrdersException|\InvalidArgumentException
      */
-    public function reconcile(array $sourceOrderIds, ?float $timeout = null, ?int $maxRetries = null): array
-    {
+    public function reconcile(
+        #[\SensitiveParameter] array $sourceOrderIds,
+        ?float $timeout = null,
+        ?int $maxRetries = null,
+    ): array {
         self::requireList($sourceOrderIds, 'sourceOrderIds');
-        $body = self::jsonOf(['source_order_ids' => $sourceOrderIds]);
-        $isResult = fn ($result) => self::hasTexts($result, 'source_order_id', 'status');
-        $read = fn (array $reply) => self::isListOf($reply['results'] ?? null, $isResult) ? $reply : null;
+        $body = self::jsonOf(['source_order_ids' => array_map(self::idOf(...), $sourceOrderIds)]);
+        $isResult = static fn (mixed $result) => self::hasTexts($result, 'source_order_id', 'status');
+        $read = static fn (array $reply) => self::isListOf($reply['results'] ?? null, $isResult) ? $reply : null;
         return $this->post('/ingest/reconcile', [], $body, $read, $timeout, $maxRetries);
     }
 
@@ -340,46 +420,60 @@ final class OrdersClient
      * Cancels an order. It is always safe to repeat.
      *
      * @param string $via `webhook` signs the request, as `sendWebhook` does
-     * @return array `outcome`: `cancelled`; `requested`, a person decides; `held`, until the order arrives; or `archived`
+     * @return Cancelled its `outcome`: `cancelled`; `requested`, a person decides; `held`, until the order arrives; or
+     *   `archived`
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function cancelOrder(
-        string $sourceOrderId,
-        ?string $reason = null,
+        #[\SensitiveParameter] string|int $sourceOrderId,
+        #[\SensitiveParameter] ?string $reason = null,
         string $via = 'rest',
         #[\SensitiveParameter] ?string $signingSecret = null,
         ?float $timeout = null,
         ?int $maxRetries = null,
     ): array {
-        $body = self::jsonOf(self::cancellationOf($sourceOrderId, $reason));
-        $read = fn (array $reply) => self::isCancelResult($reply) ? $reply : null;
-        return $this->cancel($body, $read, $via, $signingSecret, $timeout, $maxRetries);
+        $reasons = $reason === null ? [] : ['reason' => $reason];
+        $body = self::jsonOf(['source_order_id' => self::idOf($sourceOrderId)] + $reasons);
+        $signature = $via === 'webhook' ? $this->signature($body, $signingSecret) : [];
+        $read = static fn (array $reply) => self::isCancelResult($reply) ? $reply : null;
+        return $this->cancel($body, $signature, $read, $via, $timeout, $maxRetries);
     }
 
     /**
      * Cancels 1 to 1,000 orders in one request, all or none.
      *
-     * @param list<string|array> $orders ids, or arrays of `source_order_id` and `reason`
-     * @return array `results` with the outcome of each, in the same order
+     * @param list<string|int|array{source_order_id: string|int, reason?: string}> $orders
+     * @return array{results: list<Cancelled>} the outcome of each, in the same order
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function cancelOrders(
-        array $orders,
+        #[\SensitiveParameter] array $orders,
         string $via = 'rest',
         #[\SensitiveParameter] ?string $signingSecret = null,
         ?float $timeout = null,
         ?int $maxRetries = null,
     ): array {
         self::requireList($orders, 'orders');
-        $cancellations = array_map(fn ($order) => is_string($order) ? self::cancellationOf($order, null) : $order, $orders);
+        $cancellations = [];
+        foreach ($orders as $order) {
+            $order = is_array($order) ? $order : ['source_order_id' => $order];
+            $cancellations[] = ['source_order_id' => self::idOf($order['source_order_id'] ?? null)] + $order;
+        }
+        $body = self::jsonOf(['cancellations' => $cancellations]);
+        $signature = $via === 'webhook' ? $this->signature($body, $signingSecret) : [];
         $read = self::readResults(count($orders), self::isCancelResult(...));
-        return $this->cancel(self::jsonOf(['cancellations' => $cancellations]), $read, $via, $signingSecret, $timeout, $maxRetries);
+        return $this->cancel($body, $signature, $read, $via, $timeout, $maxRetries);
     }
 
     /**
      * Returns a page of the account's events, oldest first: `events`, `next` (the cursor for the next page), `more`.
      *
-     * @param string|int|null $after the `next` of a page, or the `sequence` of an event (default: from the oldest stored event)
+     * @param string|int|null $after the `next` of a page, or the `sequence` of an event; `newest` skips all stored
+     *   events (default: from the oldest stored event)
      * @param ?int $limit of the page, at most 1,000
      * @param float $wait seconds, at most 30, that the service waits for an event before it replies with an empty page
+     * @return EventPage
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function getEvents(
         string|int|null $after = null,
@@ -388,16 +482,19 @@ final class OrdersClient
         ?float $timeout = null,
         ?int $maxRetries = null,
     ): array {
-        if ($after !== null && !preg_match('/^\d{1,15}$/D', (string) $after)) {
-            throw new \InvalidArgumentException('after must be the `next` of a page or the `sequence` of an event.');
+        if ($after !== null && !preg_match('/^(?:\d{1,15}|newest)$/D', (string) $after)) {
+            $message = 'after must be the `next` of a page, the `sequence` of an event, or "newest".';
+            throw new \InvalidArgumentException($message);
         }
         if ($limit !== null && ($limit < 1 || $limit > self::MAX_PAGE)) {
             throw new \InvalidArgumentException('limit must be a whole number from 1 to ' . self::MAX_PAGE . '.');
         }
-        $query = http_build_query(['after' => $after, 'limit' => $limit]);
+        $query = http_build_query(['after' => $after, 'limit' => $limit], '', '&');
         $path = '/ingest/events' . ($query === '' ? '' : "?$query");
-        $isPage = fn (array $body) => self::hasTexts($body, 'next') && self::isListOf($body['events'] ?? null, isEvent(...));
-        $read = fn (array $body) => $isPage($body) ? $body : null;
+        $read = static function (array $body): ?array {
+            $isPage = self::hasTexts($body, 'next') && self::isListOf($body['events'] ?? null, isEvent(...));
+            return $isPage ? $body : null;
+        };
         return $this->call('GET', $path, self::prefer($wait), null, $read, $timeout, $maxRetries, $wait);
     }
 
@@ -406,11 +503,13 @@ final class OrdersClient
      *
      * After an event was processed, store its `data.sequence` and pass it as `$after` when the program starts again.
      *
-     * @return \Generator<int, array>
+     * @param string|int|null $after as in `getEvents`
+     * @return \Generator<int, Event>
+     * @throws OrdersException|\InvalidArgumentException
      */
     public function events(string|int|null $after = null): \Generator
     {
-        for ($early = $failures = 0; ; ) {
+        for ($early = $failures = 0;;) {
             $askedAt = self::now();
             try {
                 $page = $this->getEvents($after, self::MAX_PAGE, self::MAX_WAIT, maxRetries: 0);
@@ -435,17 +534,27 @@ final class OrdersClient
         }
     }
 
-    private function cancel(string $body, \Closure $read, string $via, ?string $secret, ?float $timeout, ?int $maxRetries): array
-    {
-        return match ($via) {
-            'rest' => $this->post('/ingest/orders/cancel', [], $body, $read, $timeout, $maxRetries),
-            'webhook' => $this->post('/ingest/webhook/cancel', $this->signature($body, $secret), $body, $read, $timeout, $maxRetries),
+    private function cancel(
+        #[\SensitiveParameter] string $body,
+        #[\SensitiveParameter] array $signature,
+        \Closure $read,
+        string $via,
+        ?float $timeout,
+        ?int $maxRetries,
+    ): array {
+        $path = match ($via) {
+            'rest' => '/ingest/orders/cancel',
+            'webhook' => '/ingest/webhook/cancel',
             default => throw new \InvalidArgumentException('via must be "rest" or "webhook".'),
         };
+        return $this->post($path, $signature, $body, $read, $timeout, $maxRetries);
     }
 
-    private function signature(string $body, ?string $signingSecret): array
-    {
+    /** @return array<string, string> */
+    private function signature(
+        #[\SensitiveParameter] string $body,
+        #[\SensitiveParameter] ?string $signingSecret,
+    ): array {
         $secret = $signingSecret ?? $this->signingSecret;
         if ($secret === null || $secret === '') {
             throw new \InvalidArgumentException('A webhook needs the signingSecret of your account ("oss_…").');
@@ -453,24 +562,34 @@ final class OrdersClient
         return ['x-service-signature' => signBody($body, $secret)];
     }
 
+    /**
+     * @param array<string, string> $headers
+     * @param Reader $read
+     */
     private function post(
         string $path,
-        array $headers,
-        string $body,
+        #[\SensitiveParameter] array $headers,
+        #[\SensitiveParameter] string $body,
         \Closure $read,
         ?float $timeout,
         ?int $maxRetries,
         float $wait = 0,
     ): array {
-        return $this->call('POST', $path, $headers + ['Content-Type' => 'application/json'], $body, $read, $timeout, $maxRetries, $wait);
+        $headers += ['Content-Type' => 'application/json'];
+        return $this->call('POST', $path, $headers, $body, $read, $timeout, $maxRetries, $wait);
     }
 
-    /** Sends one call, and repeats it unchanged until there is a final reply. */
+    /**
+     * Sends one call, and repeats it unchanged until there is a final reply.
+     *
+     * @param array<string, string> $headers
+     * @param Reader $read returns a valid reply, or null
+     */
     private function call(
         string $method,
         string $path,
-        array $headers,
-        ?string $body,
+        #[\SensitiveParameter] array $headers,
+        #[\SensitiveParameter] ?string $body,
         \Closure $read,
         ?float $timeout,
         ?int $maxRetries,
@@ -482,14 +601,13 @@ final class OrdersClient
         $requestId = self::uuid();
         $headers += [
             'Accept' => 'application/json, application/problem+json',
-            'Authorization' => "Bearer $this->apiKey",
             'User-Agent' => 'orders-php/' . VERSION,
             'X-Request-Id' => $requestId,
         ];
         $startedAt = self::now();
         $deadline = $startedAt + $timeout + $wait;
         $share = $timeout * self::ATTEMPT_SHARE;
-        for ($attempt = 0; ; $attempt++) {
+        for ($attempt = 0;; $attempt++) {
             $left = max(0.001, $deadline - self::now());
             // All that is left, if no retry may follow or it would get less than a share.
             $isLast = $attempt >= $maxRetries || $left - ($share + $wait) < $share;
@@ -497,10 +615,12 @@ final class OrdersClient
                 $reply = $this->http->exchange($method, $path, $headers, $body, $isLast ? $left : $share + $wait);
                 return $this->readReply($reply, $path, $read, $requestId);
             } catch (NoReply $none) {
-                $spent = sprintf('%.1f s and %d attempt%s', self::now() - $startedAt, $attempt + 1, $attempt > 0 ? 's' : '');
+                $attempts = $attempt === 0 ? '1 attempt' : $attempt + 1 . ' attempts';
+                $spent = sprintf('%.1f s and %s', self::now() - $startedAt, $attempts);
+                $message = "No reply from {$this->http->origin()} after $spent: {$none->getMessage()}.";
                 $error = $none->isTimeout
-                    ? new TimeoutException("Timed out after $spent: no reply.", $requestId)
-                    : new ConnectionException("No reply from {$this->http->origin()} after $spent: {$none->getMessage()}.", $requestId);
+                    ? new TimeoutException("Timed out after $spent: no reply.", $requestId, previous: $none)
+                    : new ConnectionException($message, $requestId, $none);
             } catch (OrdersException $error) {
             }
             $pause = self::backoff($attempt) + ($error->retryAfter ?? 0);
@@ -511,8 +631,12 @@ final class OrdersClient
         }
     }
 
-    private function readReply(Reply $reply, string $path, \Closure $read, string $requestId): array
-    {
+    private function readReply(
+        #[\SensitiveParameter] Reply $reply,
+        string $path,
+        \Closure $read,
+        string $requestId,
+    ): array {
         $status = $reply->status;
         $type = $reply->headers['content-type'] ?? 'without a type';
         $requestId = $reply->headers['x-request-id'] ?? $requestId;
@@ -554,9 +678,9 @@ final class OrdersClient
         if (!self::hasTexts($body, 'code', 'detail')) {
             return null;
         }
-        $isError = fn ($error) => self::hasTexts($error, 'pointer', 'code', 'detail');
-        $body['errors'] = is_array($body['errors'] ?? null) ? array_values(array_filter($body['errors'], $isError)) : [];
-        return $body;
+        $isError = static fn (mixed $error) => self::hasTexts($error, 'pointer', 'code', 'detail');
+        $errors = $body['errors'] ?? null;
+        return ['errors' => is_array($errors) ? array_values(array_filter($errors, $isError)) : []] + $body;
     }
 
     /** `Retry-After` in seconds. A date is relative to the date of the reply, not to the local clock. */
@@ -566,11 +690,18 @@ final class OrdersClient
         if (preg_match('/^\d+$/D', $value)) {
             return min((float) $value, 1e9);
         }
-        $until = $value === '' ? false : strtotime($value);
-        return $until === false ? null : (float) max(0, $until - (strtotime($headers['date'] ?? '') ?: time()));
+        $until = self::readDate($value);
+        return $until === null ? null : (float) max(0, $until - (self::readDate($headers['date'] ?? '') ?? time()));
     }
 
-    private static function readAccepted(array $body, string $requestId): ?array
+    private static function readDate(string $text): ?int
+    {
+        $date = \DateTimeImmutable::createFromFormat('!' . DATE_RFC7231, $text, new \DateTimeZone('UTC'));
+        // PHP moves what is no date, such as 31 November, to another one.
+        return $date && $date->format(DATE_RFC7231) === $text ? $date->getTimestamp() : null;
+    }
+
+    private static function readAccepted(#[\SensitiveParameter] array $body, string $requestId): ?array
     {
         if (!self::hasTexts($body, 'receipt_id')) {
             return null;
@@ -580,7 +711,7 @@ final class OrdersClient
 
     private static function readResults(int $count, \Closure $isResult): \Closure
     {
-        return function (array $body, string $requestId) use ($count, $isResult): ?array {
+        return static function (#[\SensitiveParameter] array $body, string $requestId) use ($count, $isResult): ?array {
             $results = $body['results'] ?? null;
             if (!self::isListOf($results, $isResult)) {
                 return null;
@@ -613,7 +744,12 @@ final class OrdersClient
 
     private static function hasTexts(mixed $value, string ...$names): bool
     {
-        return is_array($value) && array_filter($names, fn (string $name) => !is_string($value[$name] ?? null)) === [];
+        foreach ($names as $name) {
+            if (!is_string($value[$name] ?? null)) {
+                return false;
+            }
+        }
+        return is_array($value);
     }
 
     private static function requireLimits(float $timeout, int $maxRetries): void
@@ -626,18 +762,23 @@ final class OrdersClient
         }
     }
 
-    private static function requireList(array $value, string $name): void
+    private static function requireList(#[\SensitiveParameter] array $value, string $name): void
     {
         if (!array_is_list($value)) {
             throw new \InvalidArgumentException("$name must be a list.");
         }
     }
 
-    private static function submitHeaders(string $body, ?string $idempotencyKey, bool $strict, float $wait): array
-    {
+    /** @return array<string, string> */
+    private static function submitHeaders(
+        #[\SensitiveParameter] string $body,
+        ?string $idempotencyKey,
+        bool $strict,
+        float $wait,
+    ): array {
         $key = $idempotencyKey ?? hash('sha256', $body);
         if (!preg_match('/^[\x21-\x7e]{1,255}$/D', $key)) {
-            throw new \InvalidArgumentException('idempotencyKey must be a string of 1 to 255 visible ASCII characters.');
+            throw new \InvalidArgumentException('idempotencyKey must be 1 to 255 visible ASCII characters.');
         }
         $preferences = [...($strict ? ['handling=strict'] : []), ...array_values(self::prefer($wait))];
         return ['Idempotency-Key' => $key] + ($preferences ? ['Prefer' => implode(', ', $preferences)] : []);
@@ -651,27 +792,33 @@ final class OrdersClient
         return $wait > 0 ? ['Prefer' => 'wait=' . (int) $wait] : [];
     }
 
-    private static function bodyOf(array|string $order): string
+    private static function bodyOf(#[\SensitiveParameter] array|string $order): string
     {
         // An empty array of PHP is an object here, because an order has members.
         return is_string($order) ? $order : self::jsonOf($order === [] ? new \stdClass() : $order);
     }
 
-    private static function jsonOf(array|object $value): string
+    private static function jsonOf(#[\SensitiveParameter] array|object $value): string
     {
+        // With another precision 49.9 becomes 49.899999999999999. Some hosts disable ini_set.
+        $precision = function_exists('ini_set') ? ini_set('serialize_precision', '-1') : false;
         try {
-            $flags = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR;
-            return json_encode($value, $flags);
+            $flags = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION;
+            return json_encode($value, $flags | JSON_THROW_ON_ERROR);
         } catch (\JsonException $error) {
             throw new \InvalidArgumentException("It cannot be sent as JSON: {$error->getMessage()}.");
+        } finally {
+            if ($precision !== false) {
+                ini_set('serialize_precision', $precision);
+            }
         }
     }
 
     /**
-     * Line breaks become tabs: between JSON tokens the two are equivalent, and inside a string both are invalid. An empty
-     * order is sent as `null`, so that it is rejected at its position and not skipped.
+     * Line breaks become tabs: between JSON tokens the two are equivalent, and inside a string both are invalid. An
+     * empty order is sent as `null`, so that it is rejected at its position and not skipped.
      */
-    private static function lineOf(array|string $order): string
+    private static function lineOf(#[\SensitiveParameter] array|string $order): string
     {
         $line = strtr(self::bodyOf($order), "\r\n", "\t\t");
         if (!preg_match('//u', $line)) {
@@ -680,9 +827,10 @@ final class OrdersClient
         return trim($line) === '' ? 'null' : $line;
     }
 
-    private static function cancellationOf(string $sourceOrderId, ?string $reason): array
+    /** Text, because PHP makes whole numbers of numeric keys of arrays, and ids often are such keys. */
+    private static function idOf(mixed $id): mixed
     {
-        return ['source_order_id' => $sourceOrderId] + ($reason === null ? [] : ['reason' => $reason]);
+        return is_int($id) ? (string) $id : $id;
     }
 
     /** Exponential, capped and random, so that clients that failed together do not retry together. */
@@ -693,8 +841,11 @@ final class OrdersClient
 
     private static function pause(float $seconds): void
     {
-        $seconds = min($seconds, 1e9);
-        time_nanosleep((int) $seconds, (int) (fmod($seconds, 1) * 1e9));
+        $endsAt = self::now() + min($seconds, 1e9);
+        // A signal ends a sleep early.
+        while (($left = $endsAt - self::now()) > 0) {
+            time_nanosleep((int) $left, (int) (fmod($left, 1) * 1e9));
+        }
     }
 
     private static function now(): float
@@ -712,7 +863,7 @@ final class OrdersClient
 }
 
 /** The value of `x-service-signature` for the exact bytes that will be sent: `sha256=` and 64 hexadecimal digits. */
-function signBody(string $body, #[\SensitiveParameter] string $secret): string
+function signBody(#[\SensitiveParameter] string $body, #[\SensitiveParameter] string $secret): string
 {
     if ($secret === '') {
         throw new \InvalidArgumentException('The signing secret is missing.');
@@ -724,32 +875,29 @@ function signBody(string $body, #[\SensitiveParameter] string $secret): string
  * Verifies a delivered event (Standard Webhooks 1.0) in constant time, and returns it.
  *
  * @param string $body the exact bytes received, before parsing: `file_get_contents('php://input')`
- * @param array $headers of the request by their names, in any case, or `$_SERVER`
+ * @param array<string, mixed> $headers of the request by their names, in any case, or `$_SERVER`
  * @param string|list<string> $secret `whsec_…`; several during a rotation: a signature by any of them is valid
+ * @return array{id: string, type: string, timestamp: string, data: array<string, mixed>}
  * @throws VerificationException when the request must be rejected
+ * @throws \InvalidArgumentException for a secret that is none
  */
-function verifyEvent(string $body, array $headers, #[\SensitiveParameter] string|array $secret): array
-{
-    $keys = array_map(function (string $one): string {
-        $key = str_starts_with($one, 'whsec_') ? base64_decode(substr($one, strlen('whsec_')), true) : false;
-        return $key ?: throw new \InvalidArgumentException('The secret must be "whsec_" and base64.');
-    }, (array) $secret);
+function verifyEvent(
+    #[\SensitiveParameter] string $body,
+    #[\SensitiveParameter] array $headers,
+    #[\SensitiveParameter] string|array $secret,
+): array {
+    $keys = [];
+    foreach ((array) $secret as $one) {
+        $isSecret = is_string($one) && str_starts_with($one, 'whsec_');
+        $key = $isSecret ? base64_decode(substr($one, strlen('whsec_')), true) : false;
+        $keys[] = $key ?: throw new \InvalidArgumentException('The secret must be "whsec_" and base64.');
+    }
     if ($keys === []) {
         throw new \InvalidArgumentException('The secret to verify with is missing.');
     }
-    $header = function (string $name) use ($headers): string {
-        $values = [];
-        foreach ($headers as $key => $value) {
-            $key = strtr(strtolower((string) $key), '_', '-');
-            if ($key === $name || $key === "http-$name") {
-                array_push($values, ...(array) $value);
-            }
-        }
-        // Several values are joined, so that a header that was added to the request makes the signature invalid.
-        $value = trim(implode(' ', $values));
-        return $value === '' ? throw new VerificationException("The header $name is missing.") : $value;
-    };
-    [$id, $timestamp, $signatures] = array_map($header, ['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+    $id = headerOf($headers, 'webhook-id');
+    $timestamp = headerOf($headers, 'webhook-timestamp');
+    $signatures = headerOf($headers, 'webhook-signature');
     if (!preg_match('/^\d{1,12}$/D', $timestamp)) {
         throw new VerificationException('webhook-timestamp is not a Unix time in seconds.');
     }
@@ -758,8 +906,8 @@ function verifyEvent(string $body, array $headers, #[\SensitiveParameter] string
     $difference = (int) $timestamp - time();
     if (abs($difference) > $tolerance) {
         $relation = $difference < 0 ? 'before' : 'after';
-        $message = 'webhook-timestamp is ' . abs($difference) . " seconds $relation the clock of this machine; at most $tolerance are allowed.";
-        throw new VerificationException($message);
+        $message = 'webhook-timestamp is ' . abs($difference) . " seconds $relation the clock of this machine";
+        throw new VerificationException("$message; at most $tolerance are allowed.");
     }
     $isAuthentic = false;
     foreach ($keys as $key) {
@@ -770,10 +918,28 @@ function verifyEvent(string $body, array $headers, #[\SensitiveParameter] string
         }
     }
     if (!$isAuthentic) {
-        throw new VerificationException('No signature matches: check the secret, and that the body is as it was received.');
+        $message = 'No signature matches: check the secret, and that the body is as it was received.';
+        throw new VerificationException($message);
     }
     $event = parseObject($body);
-    return isEvent($event) ? $event : throw new VerificationException('The signature is valid, but the body is not an event.');
+    if (!isEvent($event)) {
+        throw new VerificationException('The signature is valid, but the body is not an event.');
+    }
+    return $event;
+}
+
+/** @internal Several values are joined, so that a header that was added to the request makes the signature invalid. */
+function headerOf(#[\SensitiveParameter] array $headers, string $name): string
+{
+    $values = [];
+    foreach ($headers as $key => $value) {
+        $key = strtr(strtolower((string) $key), '_', '-');
+        if ($key === $name || $key === "http-$name") {
+            array_push($values, ...(array) $value);
+        }
+    }
+    $value = trim(implode(' ', $values));
+    return $value === '' ? throw new VerificationException("The header $name is missing.") : $value;
 }
 
 /** @internal */
@@ -784,7 +950,7 @@ function isEvent(mixed $value): bool
 }
 
 /** @internal */
-function parseObject(?string $text): ?array
+function parseObject(#[\SensitiveParameter] ?string $text): ?array
 {
     $text = trim($text ?? '');
     $value = str_starts_with($text, '{') ? json_decode($text, true, 512, JSON_BIGINT_AS_STRING) : null;
@@ -798,7 +964,7 @@ final class Reply
     public function __construct(
         public readonly int $status,
         public readonly array $headers,
-        public readonly ?string $body,
+        #[\SensitiveParameter] public readonly ?string $body,
     ) {}
 }
 
@@ -812,8 +978,8 @@ final class NoReply extends \RuntimeException
 }
 
 /**
- * @internal Sends requests by HTTP/1.1 over a socket: it needs neither the curl extension nor `allow_url_fopen`, and one
- * deadline bounds connecting, sending and reading.
+ * @internal Sends requests by HTTP/1.1 over a socket: it needs neither the curl extension nor `allow_url_fopen`, and
+ * one deadline bounds connecting, sending and reading. It has the key, so that no argument of a call contains it.
  */
 final class Http
 {
@@ -823,17 +989,24 @@ final class Http
 
     /** @var ?resource */
     private $socket;
-    private string $buffer;
+    private string $buffer = '';
     private float $endsAt;
     private ?string $warning;
 
     public function __construct(
+        #[\SensitiveParameter] private readonly string $apiKey,
         private readonly string $scheme,
         private readonly string $host,
         private readonly ?int $port,
         public readonly string $prefix,
-        private readonly array $ssl,
+        #[\SensitiveParameter] private readonly array $ssl,
     ) {}
+
+    /** @return array<string, string> */
+    public function __debugInfo(): array
+    {
+        return ['origin' => $this->origin()];
+    }
 
     public function origin(): string
     {
@@ -845,9 +1018,17 @@ final class Http
         return $this->host . ($this->port === null ? '' : ":$this->port");
     }
 
-    /** @throws NoReply without a complete reply in time */
-    public function exchange(string $method, string $path, array $headers, ?string $body, float $seconds): Reply
-    {
+    /**
+     * @param array<string, string> $headers
+     * @throws NoReply without a complete reply in time
+     */
+    public function exchange(
+        string $method,
+        string $path,
+        #[\SensitiveParameter] array $headers,
+        #[\SensitiveParameter] ?string $body,
+        float $seconds,
+    ): Reply {
         $this->endsAt = hrtime(true) / 1e9 + $seconds;
         $this->buffer = '';
         // Warnings become exceptions in applications that have a handler of their own.
@@ -858,8 +1039,15 @@ final class Http
         $this->warning = null;
         try {
             $this->socket = $this->connect($seconds);
-            // A server that rejects a body may reply before it has read all of it, so a failure to send is none yet.
-            $this->write($this->requestOf($method, $path, $headers, $body));
+            $request = $this->requestOf($method, $path, $headers, $body);
+            for ($sent = 0; $sent < strlen($request); $sent += $written) {
+                $this->limitTime();
+                $written = fwrite($this->socket, substr($request, $sent, 65_536));
+                if (!$written) {
+                    // A server that rejects a body may reply before it has read all of it.
+                    break;
+                }
+            }
             return $this->readReply();
         } finally {
             restore_error_handler();
@@ -867,6 +1055,7 @@ final class Http
                 fclose($this->socket);
             }
             $this->socket = null;
+            $this->buffer = '';
         }
     }
 
@@ -875,7 +1064,7 @@ final class Http
     {
         $isSecure = $this->scheme === 'https';
         $address = ($isSecure ? 'tls' : 'tcp') . "://$this->host:" . ($this->port ?? ($isSecure ? 443 : 80));
-        $context = stream_context_create(['ssl' => ['peer_name' => trim($this->host, '[]')] + $this->ssl]);
+        $context = stream_context_create(['ssl' => $this->ssl + ['peer_name' => trim($this->host, '[]')]]);
         $socket = stream_socket_client($address, $_, $reason, min($seconds, 1e6), STREAM_CLIENT_CONNECT, $context);
         if ($socket) {
             return $socket;
@@ -885,26 +1074,22 @@ final class Http
         throw new NoReply($reason, hrtime(true) / 1e9 >= $this->endsAt);
     }
 
-    private function requestOf(string $method, string $path, array $headers, ?string $body): string
-    {
+    private function requestOf(
+        string $method,
+        string $path,
+        #[\SensitiveParameter] array $headers,
+        #[\SensitiveParameter] ?string $body,
+    ): string {
         $headers = ['Host' => $this->authority(), 'Connection' => 'close'] + $headers;
+        $headers['Authorization'] = "Bearer $this->apiKey";
         if ($body !== null) {
             $headers['Content-Length'] = strlen($body);
         }
-        $lines = array_map(fn (string $name, string|int $value) => "$name: $value\r\n", array_keys($headers), $headers);
-        return "$method $this->prefix$path HTTP/1.1\r\n" . implode('', $lines) . "\r\n$body";
-    }
-
-    private function write(string $request): void
-    {
-        for ($sent = 0; $sent < strlen($request); ) {
-            $this->limitTime();
-            $written = fwrite($this->socket, substr($request, $sent, 65_536));
-            if (!$written) {
-                return;
-            }
-            $sent += $written;
+        $head = "$method $this->prefix$path HTTP/1.1\r\n";
+        foreach ($headers as $name => $value) {
+            $head .= "$name: $value\r\n";
         }
+        return "$head\r\n$body";
     }
 
     private function readReply(): Reply
@@ -916,7 +1101,8 @@ final class Http
             return new Reply($status, $headers, '');
         }
         $isChunked = strtolower($headers['transfer-encoding'] ?? '') === 'chunked';
-        return new Reply($status, $headers, $isChunked ? $this->readChunks() : $this->readBody($headers['content-length'] ?? null));
+        $body = $isChunked ? $this->readChunks() : $this->readBody($headers['content-length'] ?? null);
+        return new Reply($status, $headers, $body);
     }
 
     /** @return array{int, array<string, string>} */
@@ -961,8 +1147,8 @@ final class Http
 
     private function readChunks(): ?string
     {
-        for ($body = ''; ; ) {
-            while (!preg_match('/^([0-9a-f]{1,8})[^\r\n]*\r\n/i', $this->buffer, $head)) {
+        for ($body = '';;) {
+            while (!preg_match('/^0*([0-9a-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n/i', $this->buffer, $head)) {
                 if (strlen($this->buffer) > self::MAX_HEAD_BYTES || !$this->fill()) {
                     throw new NoReply('the reply ended early');
                 }

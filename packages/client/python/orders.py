@@ -377,14 +377,15 @@ class OrdersClient:
     ) -> dict[str, Any]:
         """Returns a page of the account's events, oldest first: `events`, `next` (the cursor for the next page), `more`.
 
-        :param after: the `next` of a page, or the `sequence` of an event (default: from the oldest stored event).
+        :param after: the `next` of a page, or the `sequence` of an event; `newest` skips all stored events (default: from
+            the oldest stored event).
         :param limit: of the page, at most 1,000.
         :param wait: seconds, at most 30, that the service waits for an event before it replies with an empty page.
         """
         query = {}
         if after is not None:
-            if not re.fullmatch(r"[0-9]{1,15}", str(after)):
-                raise ValueError("after must be the `next` of a page or the `sequence` of an event.")
+            if not re.fullmatch(r"[0-9]{1,15}|newest", str(after)):
+                raise ValueError('after must be the `next` of a page, the `sequence` of an event, or "newest".')
             query["after"] = str(after)
         if limit is not None:
             if not isinstance(limit, int) or not 1 <= limit <= _MAX_PAGE:

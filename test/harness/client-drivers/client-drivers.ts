@@ -5,11 +5,14 @@ import { promisify } from 'node:util';
 const CLIENT = resolve(import.meta.dirname, '../../../packages/client');
 const driver = (name: string) => join(import.meta.dirname, name);
 
+/** Settings of a php.ini that change how PHP writes queries and numbers. */
+const INI = ['-d', 'arg_separator.output=;', '-d', 'serialize_precision=17'];
+
 /** The clients for senders, with the program that runs each. */
 export const CLIENTS = [
   { language: 'TypeScript', program: null, command: [process.execPath, driver('driver.ts')] },
   { language: 'Python', program: 'python3', command: ['python3', driver('driver.py'), join(CLIENT, 'python')] },
-  { language: 'PHP', program: 'php', command: ['php', driver('driver.php'), join(CLIENT, 'php')] },
+  { language: 'PHP', program: 'php', command: ['php', ...INI, driver('driver.php'), join(CLIENT, 'php')] },
 ] as const;
 
 /** A call of a client: names in snake_case and times in seconds, which each driver translates. */

@@ -6,7 +6,7 @@ error_reporting(E_ALL);
 // As frameworks do: a warning or a deprecation of the client would end the call.
 set_error_handler(fn (int $level, string $message) => throw new ErrorException($message, 0, $level));
 
-require "$argv[1]/orders.php";
+require_once "$argv[1]/orders.php";
 
 function camel(string $name): string
 {
