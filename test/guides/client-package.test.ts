@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { basename, delimiter, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -15,6 +15,7 @@ import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { writeXlsx } from 'hucre';
 import { makeDirectory } from '../harness/directory.ts';
+import { blocksUnder } from '../harness/markdown-blocks.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { packClient } from '../harness/sender-pages.ts';
@@ -29,6 +30,13 @@ const { version } = JSON.parse(read(join(ROOT, 'package.json')));
 const [firstOrder] = [...read(join(PACKAGE, 'README.md')).matchAll(/```js\n(import .*?)```/gs)].map(
   ([, code]) => code as string,
 );
+
+/** The lines of the guide that need no package beforehand: they run the command, and install it. */
+const [runLine = '', installLine = ''] = blocksUnder(
+  read(join(ROOT, 'docs/senders/bulk.md')),
+  'The command',
+  'shell',
+).map((line) => line.trim());
 
 const versionOf = (node: string) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim();
 /** A Node of another version: OTHER_NODE, or the first on the PATH. */
@@ -174,7 +182,7 @@ const NODES: [version: string, node: string | undefined][] = [
     : ['of another version, of which this machine has none: name one by OTHER_NODE', undefined],
 ];
 
-describe.each(NODES)('on Node %s', (_, node) => {
+describe.each(NODES)('on Node %s', (nodeVersion, node) => {
   const testOnIt = node ? test : test.skip;
   let settings: Record<string, string>;
   const running: Child[] = [];
@@ -253,6 +261,27 @@ describe.each(NODES)('on Node %s', (_, node) => {
       stderr: expect.stringContaining('unknown command'),
     });
   });
+
+  testOnIt(
+    'the lines of the guide run the command from the service without installing it, and install it',
+    async () => {
+      await stack.worker();
+      const fresh = join(directory, `fresh-${nodeVersion}`);
+      await mkdir(fresh);
+      await writeFile(join(fresh, 'friday.csv'), 'source_order_id\nNPX-1\n');
+      const env = {
+        ORDERS_URL: `http://127.0.0.1:${settings.PORT}`,
+        ORDERS_API_KEY: account.key,
+        HOME: fresh,
+        npm_config_prefix: fresh,
+        PATH: [dirname(node as string), join(fresh, 'bin'), process.env.PATH].join(delimiter),
+      };
+      expect((await run('bash', ['-c', runLine], { cwd: fresh, env })).stdout).toMatch(/\b1 +written\b/);
+      await run('bash', ['-c', installLine], { cwd: fresh, env });
+      expect((await run('orders', ['--version'], { cwd: fresh, env })).stdout).toContain(version);
+      expect(read(join(PACKAGE, 'README.md'))).toContain(runLine.replace('friday.csv', 'orders.csv'));
+    },
+  );
 
   testOnIt('require and import return the same classes and functions', async () => {
     await writeFile(join(project, 'both.cjs'), BOTH);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,11 +16,8 @@ export function scriptsOf(markdown: string): string[][] {
   return markdown.includes(ONE_SHELL) ? [texts] : texts.map((text) => [text]);
 }
 
-const ROOT = resolve(import.meta.dirname, '../..');
-
 /**
- * Runs blocks in sequence in one new shell, in a new directory, with a minimal environment. In the home directory there is a link to this
- * clone, where the pages expect it.
+ * Runs blocks in sequence in one new shell, in a new directory, with a minimal environment.
  *
  * @param files the files that the page tells the reader to create first.
  * @returns the output of each block.
@@ -38,7 +35,6 @@ export async function paste(
   const usual = { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8' };
   try {
     await Promise.all([mkdir(home), mkdir(work)]);
-    await symlink(ROOT, join(home, 'order-ingestion'));
     for (const file of files) await copyFile(file, join(work, basename(file)));
     await writeFile(script, blocks.map((block) => `${block}\necho "${mark} $?"\n`).join(''));
     const options = { cwd: work, env: { ...usual, ...env }, timeout: 120_000 };
