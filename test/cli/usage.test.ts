@@ -13,6 +13,7 @@ const VERBS = {
     'users',
     'erase',
     'send',
+    'preview',
     'cancel',
     'listen',
     'events',

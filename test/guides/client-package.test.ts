@@ -240,7 +240,7 @@ describe.each(NODES)('on Node %s', (nodeVersion, node) => {
     return run(node as string, ['node_modules/@orders/client/bin/orders.mjs', ...args], { cwd: project, env });
   }
 
-  testOnIt('the command sends a table and a sheet, cancels, and posts events to a program', async () => {
+  testOnIt('the command sends a table and a sheet, previews, cancels, and posts events to a program', async () => {
     await setEvents(stack.database.db, account.id, true);
     await stack.worker();
     await writeFile(join(project, 'till.csv'), 'source_order_id,emirate\nC-1,Dubai\nC-2,Sharjha\n');
@@ -248,6 +248,8 @@ describe.each(NODES)('on Node %s', (nodeVersion, node) => {
     const sheet = await writeXlsx({ sheets: [{ name: 'Orders', rows: [['source_order_id'], ['X-1']] }] });
     await writeFile(join(project, 'till.xlsx'), sheet);
     expect((await orders('send', 'till.xlsx')).stdout).toMatch(/\b1 +written\b/);
+    await writeFile(join(project, 'order.json'), '{"source_order_id":"C-2","emirate":"dxb"}');
+    expect((await orders('preview', 'order.json')).stdout).toMatch(/^emirate +Dubai \(AE-DU\)$/m);
     expect((await orders('cancel', 'C-1')).stdout).toMatch(/^C-1 .* cancelled$/m);
     const listener = createServer((request, response) => request.resume().on('end', () => response.end()));
     await once(listener.listen(0, '127.0.0.1'), 'listening');

@@ -1,9 +1,22 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { Problem } from '@orders/domain/problems.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { readMapping } from '@orders/domain/sources/read-mapping.ts';
-import { UsageError } from './errors.ts';
+import { Failure, UsageError } from './errors.ts';
 import { escapeControls } from './sanitize.ts';
+
+/** Reads the file of an argument; `-` is standard input. @throws {Failure} that names it. */
+export async function readFileOrStdin(file: string, stdin: AsyncIterable<Buffer>): Promise<Buffer> {
+  return (file === '-' ? buffer(stdin) : readFile(file)).catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${nameOfInput(file)} cannot be read (${error.code ?? error.name}).`);
+  });
+}
+
+/** What messages call the file of an argument. */
+export function nameOfInput(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
 
 /** @throws {UsageError} that names the option. */
 export async function readOptionFile(path: string, option: string): Promise<Buffer> {

@@ -16,12 +16,13 @@ const COMMANDS: Program['commands'] = {
   endpoints: async () => (await import('./commands/endpoints.ts')).endpoints,
   archive: async () => (await import('./commands/archive.ts')).archive,
   send: async () => (await import('./commands/send.ts')).send,
+  preview: async () => (await import('./commands/preview.ts')).preview,
   cancel: async () => (await import('./commands/cancel.ts')).cancel,
   listen: async () => (await import('./commands/listen.ts')).listen,
 };
 
 const EPILOGUE = `
-For operators, with a database; send, cancel, listen and events follow are for senders and need none.
+For operators, with a database; send, preview, cancel, listen and events follow are for senders and need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
@@ -35,7 +36,7 @@ Environment:
                    0 to 8999, for migrate of an empty database: which of several installations it is
   PARTITION_WIDTH  day, week or month, for migrate: how long a partition of receipts is
   ORDER_RETENTION  the age of the orders that archive stores and drops, such as 730d
-  ORDERS_URL    the service, for send, cancel, listen and events follow
+  ORDERS_URL    the service, for send, preview, cancel, listen and events follow
   ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.

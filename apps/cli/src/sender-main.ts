@@ -8,6 +8,7 @@ const SENDERS: Program = {
   about: 'The command line of the order ingestion service, for senders.',
   commands: {
     send: async () => (await import('./commands/send.ts')).send,
+    preview: async () => (await import('./commands/preview.ts')).preview,
     cancel: async () => (await import('./commands/cancel.ts')).cancel,
     listen: async () => (await import('./commands/listen.ts')).listen,
     events: async () => ({

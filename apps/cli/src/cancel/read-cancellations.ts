@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import type { Cancellation } from '@orders/client';
 import { readCancellations as validate } from '@orders/domain/cancellations.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Failure, UsageError } from '../errors.ts';
+import { nameOfInput, readFileOrStdin } from '../read-json-file.ts';
 
 /** What to cancel, as given by the arguments. */
 interface Given {
@@ -35,11 +34,8 @@ export async function readCancellations(
 }
 
 async function readLines(file: string, reason: string | undefined, stdin: AsyncIterable<Buffer>) {
-  const name = file === '-' ? 'standard input' : file;
-  const bytes = await (file === '-' ? buffer(stdin) : readFile(file)).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${name} cannot be read (${error.code ?? error.name}).`);
-  });
-  return textOf(bytes, name)
+  const name = nameOfInput(file);
+  return textOf(await readFileOrStdin(file, stdin), name)
     .split(/\r?\n/)
     .flatMap((line, index) => {
       if (line.trim() === '') return [];
