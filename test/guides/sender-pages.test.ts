@@ -1,5 +1,8 @@
-import { resolve } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from '@jest/globals';
 import { setHoldChangedDeliveries, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
@@ -9,6 +12,7 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { until } from '@orders/test-services/until.ts';
 import { startReply } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -17,6 +21,7 @@ import { createTestSource, RECORDED_ORDERS, type RecordedOrder, readDeliveryFixt
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
+const run = promisify(execFile);
 const PAGES = readSenderPages();
 const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
 const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.markdown ?? '';
@@ -93,10 +98,16 @@ const RECORDED = Object.entries(SOURCES).flatMap(([heading, { preset, delivery }
   delivery ? [{ heading, preset, delivery }] : [],
 );
 
-/** The clients that some pages tell the reader to download first. */
-const CLIENTS = ['python/orders.py', 'php/orders.php'].map((path) =>
-  resolve(import.meta.dirname, '../../packages/client', path),
-);
+const PACKAGE = resolve(import.meta.dirname, '../../packages/client');
+const directory = makeDirectory();
+/** The clients that some pages tell the reader to download or install first. */
+const CLIENTS = [join(PACKAGE, 'python/orders.py'), join(PACKAGE, 'php/orders.php'), join(directory, 'node_modules')];
+
+beforeAll(async () => {
+  const installed = join(directory, 'node_modules/@orders/client');
+  await mkdir(installed, { recursive: true });
+  await run('tar', ['-xzf', join(PACKAGE, 'dist/orders-client.tgz'), '--strip-components=1', '-C', installed]);
+});
 
 const programsOf = (page: string) =>
   readBlocks(markdownOf(page)).filter(
@@ -109,7 +120,7 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(20);
+  expect(settings).toHaveLength(22);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ export function scriptsOf(markdown: string): string[][] {
 /**
  * Runs blocks in sequence in one new shell, in a new directory, with a minimal environment.
  *
- * @param files the files that the page tells the reader to create first.
+ * @param files the files and directories that the page tells the reader to create first.
  * @returns the output of each block.
  * @throws {Error} with stderr, if a block ends with an exit code other than 0.
  */
@@ -35,7 +35,7 @@ export async function paste(
   const usual = { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8' };
   try {
     await Promise.all([mkdir(home), mkdir(work)]);
-    for (const file of files) await copyFile(file, join(work, basename(file)));
+    for (const file of files) await cp(file, join(work, basename(file)), { recursive: true });
     await writeFile(script, blocks.map((block) => `${block}\necho "${mark} $?"\n`).join(''));
     const options = { cwd: work, env: { ...usual, ...env }, timeout: 120_000 };
     const { stdout, stderr } = await promisify(execFile)('bash', [script], options);
