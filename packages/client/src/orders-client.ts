@@ -101,9 +101,8 @@ export class OrdersClient {
    *   may have an `error` or `payload_mismatch`. The latter means that this `idempotencyKey` was already used for other
    *   content at this index: `receipt_id` is then the first receipt, and `kept_as` the receipt of this delivery.
    * @throws {InvalidRequestError} `payload_too_large` for more orders or bytes: nothing is stored, so send it in parts. Any
-   *   other {OrdersError} when some or all orders may not be stored: send the whole batch again, in the same sequence. With
-   *   the same `idempotencyKey` the stored orders return their receipts; without one they get a second receipt, which ends
-   *   as `duplicate`. {TypeError} for orders that cannot be sent; nothing is sent then.
+   *   other {OrdersError} when some or all orders may not be stored: send the whole batch again, in the same sequence and
+   *   with the same `idempotencyKey`, if you set one. The stored orders return their receipts. {TypeError} for orders that cannot be sent; nothing is sent then.
    */
   async submitBatch(orders: readonly Payload[], options: Omit<SubmitOptions, 'wait'> = {}): Promise<BatchReply> {
     assertKnown(options, OPTIONS.batch);
