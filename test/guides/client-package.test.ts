@@ -281,6 +281,12 @@ describe.each(NODES)('on Node %s', (nodeVersion, node) => {
       expect((await run('bash', ['-c', runLine], { cwd: fresh, env })).stdout).toMatch(/\b1 +written\b/);
       await run('bash', ['-c', installLine], { cwd: fresh, env });
       expect((await run('orders', ['--version'], { cwd: fresh, env })).stdout).toContain(version);
+      const page = await (await fetch(`${env.ORDERS_URL}/docs/senders/clients.md`)).text();
+      const [lines = ''] = blocksUnder(page, 'Install', 'shell');
+      await run('bash', ['-ec', lines], { cwd: fresh, env });
+      const lock = JSON.parse(read(join(fresh, 'package-lock.json'))).packages['node_modules/@orders/client'];
+      expect(lock).toMatchObject({ version, resolved: expect.stringMatching(`/orders-client-${version}\\.tgz$`) });
+      await run('npm', ['ci', '--cache', join(fresh, 'other-cache')], { cwd: fresh, env });
       expect(read(join(PACKAGE, 'README.md'))).toContain(runLine.replace('friday.csv', 'orders.csv'));
     },
   );

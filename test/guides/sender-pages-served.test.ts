@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { expectAccessible, openPage } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
 
+const COUNT = new Intl.NumberFormat('en');
 const AT = '/delivery/api/docs/senders';
-const PATHS = readSenderPages().map(({ name }) => (name === 'README' ? '' : `/${name}`));
+const GUIDES = readSenderPages();
+/** The guides, and the page that lists the clients. */
+const PATHS = [...GUIDES.map(({ name }) => (name === 'README' ? '' : `/${name}`)), '/clients'];
 
 describe('the pages for senders', () => {
   test.each(PATHS)('/docs/senders%s refers only to resources of this service, and all of them exist', async (path) => {
@@ -21,7 +25,7 @@ describe('the pages for senders', () => {
     // Links lead elsewhere only when a reader follows them.
     const body = String(page.body).replaceAll(/<a href="https:[^"]+"/g, '<a');
     const references = [...body.matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
-    expect(references.length).toBeGreaterThan(PATHS.length);
+    expect(references.length).toBeGreaterThan(GUIDES.length);
     for (const reference of new Set(references.filter((one) => !one.startsWith('#')))) {
       expect(reference).toMatch(/^\/delivery\/api\/docs/);
       const { status } = await fetch(new URL(reference, api.url));
@@ -30,7 +34,7 @@ describe('the pages for senders', () => {
   });
 
   test('each page is also served as Markdown', async () => {
-    for (const { name, markdown } of readSenderPages()) {
+    for (const { name, markdown } of GUIDES) {
       const { headers, body } = await api.send('GET', `/docs/senders/${name}.md`);
       expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
       expect(body).toBe(markdown);
@@ -43,7 +47,7 @@ describe('the pages for senders', () => {
     const index = await api.send('GET', '/docs/senders.md');
     expect(index.headers['content-type']).toBe('text/markdown; charset=utf-8');
     const links = [...String(index.body).matchAll(/\]\(([^)]+)\)/g)].map(([, href]) => href as string);
-    expect(links.length).toBeGreaterThanOrEqual(PATHS.length - 1);
+    expect(links.length).toBeGreaterThanOrEqual(GUIDES.length - 1);
     for (const link of links) {
       const reply = await fetch(new URL(`/delivery/api/docs/${link}`, api.url));
       expect([link, reply.status]).toEqual([link, 200]);
@@ -71,13 +75,32 @@ describe('the pages for senders', () => {
 
   test('the clients are served with their digests', async () => {
     const sums = String((await api.send('GET', '/docs/senders/clients/SHA256SUMS')).body);
+    const page = String((await api.send('GET', '/docs/senders/clients.md')).body);
     for (const name of ['orders.py', 'orders.php', 'orders-client.tgz']) {
       const file = await fetch(`${api.url}/docs/senders/clients/${name}`);
       expect([file.status, file.headers.get('content-disposition')]).toEqual([200, `attachment; filename=${name}`]);
-      const digest = createHash('sha256').update(await file.bytes());
-      expect(sums).toContain(`${digest.copy().digest('hex')}  ${name}\n`);
+      const bytes = await file.bytes();
+      const digest = createHash('sha256').update(bytes);
+      const hex = digest.copy().digest('hex');
+      expect(sums).toContain(`${hex}  ${name}\n`);
+      expect(page).toMatch(new RegExp(`^\\| \\[orders.* ${COUNT.format(bytes.length)} \\| \`${hex}\` \\|$`, 'm'));
       expect(file.headers.get('repr-digest')).toBe(`sha-256=:${digest.digest('base64')}:`);
     }
+  });
+
+  test('the page of the clients names the package with its version, which is the same file', async () => {
+    const { status, headers } = await api.send('GET', '/docs/senders/clients/');
+    expect([status, headers.location]).toEqual([308, `${AT}/clients`]);
+    const page = String((await api.send('GET', '/docs/senders/clients')).body);
+    const name = `orders-client-${VERSION}.tgz`;
+    expect(page).toContain(`<a href="${AT}/clients/${name}">`);
+    expect(page).toContain(`npm install &quot;$ORDERS_URL/docs/senders/clients/${name}&quot;`);
+    const [file, newest] = await Promise.all(
+      [name, 'orders-client.tgz'].map((one) => fetch(`${api.url}/docs/senders/clients/${one}`)),
+    );
+    expect(file?.headers.get('content-disposition')).toBe(`attachment; filename=${name}`);
+    expect(await file?.bytes()).toEqual(await newest?.bytes());
+    expect((await api.send('GET', '/docs/senders/clients/orders-client-0.0.1.tgz')).status).toBe(404);
   });
 
   test('the type of a problem is the URL of its description', async () => {
@@ -101,13 +124,13 @@ describeWith('chromium')('the pages for senders in a browser', () => {
       await page.goto(new URL(AT + path, api.url).href);
       await expectAccessible(page);
       const guides = page.getByRole('navigation').getByRole('link');
-      expect(await guides.count()).toBe(PATHS.length);
+      expect(await guides.count()).toBe(GUIDES.length);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 360, height: 740 });
       await expectAccessible(page);
       expect(await guides.first().isVisible()).toBe(false);
       await page.locator('summary').click();
-      expect(await guides.count()).toBe(PATHS.length);
+      expect(await guides.count()).toBe(GUIDES.length);
       await guides.last().waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     },

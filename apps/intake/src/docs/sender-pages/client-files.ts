@@ -5,11 +5,14 @@ import { resolve } from 'node:path';
 /** The container image has them at the same relative paths. */
 const ROOT = resolve(import.meta.dirname, '../../../../..');
 
-/** The clients for senders by their names under `/docs/senders/clients`. The last one is packed by `npm start`, and for the image. */
+/** What is packed by `npm start`, and for the image. */
+export const PACKED = 'orders-client.tgz';
+
+/** The clients for senders by their names under `/docs/senders/clients`. */
 const FILES = {
   'orders.py': { path: 'packages/client/python/orders.py', type: 'text/plain' },
   'orders.php': { path: 'packages/client/php/orders.php', type: 'text/plain' },
-  'orders-client.tgz': { path: 'packages/client/dist/orders-client.tgz', type: 'application/gzip' },
+  [PACKED]: { path: 'packages/client/dist/orders-client.tgz', type: 'application/gzip' },
 };
 
 export type ClientName = keyof typeof FILES;

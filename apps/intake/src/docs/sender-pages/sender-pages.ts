@@ -5,7 +5,8 @@ import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-p
 import { Problem } from '@orders/domain/problems.ts';
 import { type RequestHandler, Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
-import { CLIENT_NAMES, type ClientName, clientSums, readClient } from './client-files.ts';
+import { CLIENT_NAMES, type ClientName, clientSums, PACKED, readClient } from './client-files.ts';
+import { clientsPage, nameWithVersion } from './clients-page.ts';
 
 /** The container image has them at the same relative path. */
 const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
@@ -20,7 +21,7 @@ const security = pageSecurity({ formAction: ["'none'"] });
 
 /**
  * `GET /docs/senders` and below: the pages of docs/senders, rendered when first asked for, and their Markdown under the same path and `.md`.
- * `clients/` has the clients to download.
+ * `clients` lists the clients, and `clients/` has them to download.
  */
 export function senderPages(reference: string): Router {
   const at = `${reference}/senders`;
@@ -55,19 +56,30 @@ export function senderPages(reference: string): Router {
   serve(`${at}/style.css`, 'css', () => STYLESHEET);
   const copyButtons = readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8');
   serve(`${at}/copy.js`, 'js', () => copyButtons);
-  for (const name of CLIENT_NAMES) get(`${at}/clients/${name}`, sendClient(name));
+  for (const name of CLIENT_NAMES) get(`${at}/clients/${name}`, sendClient(name, name));
+  get(`${at}/clients/${nameWithVersion(PACKED)}`, sendClient(PACKED, nameWithVersion(PACKED)));
+  // Not kept, as a client may be packed while intake runs.
+  get(`${at}/clients`, (_request, response) => {
+    response.type('html').send(renderPage(clientsPage(at), pages, site));
+  });
+  get(`${at}/clients.md`, (_request, response) => {
+    response.type('text/markdown').send(clientsPage(at).markdown);
+  });
+  router.get(`${at}/clients/`, (_request, response) => {
+    response.redirect(308, `${at}/clients`);
+  });
   get(`${at}/clients/SHA256SUMS`, (_request, response) => {
     response.type('text/plain').send(clientSums());
   });
   return router;
 }
 
-function sendClient(name: ClientName): RequestHandler {
+function sendClient(name: ClientName, savedAs: string): RequestHandler {
   return (_request, response) => {
     const file = readClient(name);
     if (!file) throw new Problem('not_found', { detail: NOT_PACKED });
     response
-      .attachment(name)
+      .attachment(savedAs)
       .type(file.type)
       .set('Repr-Digest', `sha-256=:${file.sha256.toString('base64')}:`);
     response.send(file.bytes);
