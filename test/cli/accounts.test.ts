@@ -114,6 +114,26 @@ test('signed-only needs signing, which then cannot be disabled; only changes are
   expect((await cli.run('accounts', 'signed-only', id, 'maybe')).code).toBe(2);
 });
 
+test('test opens the test account, made once, with signing and events', async () => {
+  const { account_id } = await cli.json('accounts', 'create', 'Careful');
+  const opened = await cli.json('accounts', 'test', 'Careful');
+  expect(opened).toMatchObject({ name: 'Careful (test)', test_of: account_id, signing_enabled: true });
+  const id = String(opened.account_id);
+  expect(await cli.json('accounts', 'test', String(account_id))).toEqual(opened);
+  expect(await cli.json('accounts', 'test', id)).toEqual(opened);
+  expect((await cli.json('signing', 'show', id)).secrets).toHaveLength(1);
+  expect(await cli.json('events', 'show', id)).toMatchObject({ is_enabled: true });
+  expect((await cli.audit(account_id)).map(({ action }) => action)).toEqual([
+    'account_created',
+    'test_account_created',
+  ]);
+  expect((await cli.audit(id)).map(({ action }) => action)).toEqual([
+    'signing_enabled',
+    'events_enabled',
+    'signing_secret_revealed',
+  ]);
+});
+
 test('two accounts with the same name: the id is required', async () => {
   const ids = [];
   for (let n = 0; n < 2; n++) ids.push((await cli.json('accounts', 'create', 'Twin')).account_id);

@@ -169,6 +169,7 @@ test('with a role for each app and an owner without superuser rights the accepta
     ['put', '/resends', { resends: 'hold' }],
     ['put', '/review-target', { minutes: 60 }],
     ['post', '/orders/next', {}],
+    ['post', '/test-account'],
     ['post', '/test-orders'],
     ['post', '/uploads/orders', { first_position: 1, orders: ['{"source_order_id":"file-1"}'] }],
     ['post', '/uploads/outcomes', { receipt_ids: [written.body.receipt_id] }],

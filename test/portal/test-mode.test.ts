@@ -16,7 +16,7 @@ const { stack, knex, db, api, portal, shop } = useStack({
 });
 
 /** Opens test mode and makes a key there. */
-async function openTests({ client, post }: Shop): Promise<TestAccount> {
+async function openTests({ client, post }: Pick<Shop, 'client' | 'post'>): Promise<TestAccount> {
   const { account_id: id } = (await post('/test-account')).body;
   const { body } = await client.post(`/accounts/${id}/keys`, { name: 'tests' });
   return { id, key: body.key, secret: null };
@@ -49,6 +49,31 @@ test('test mode has an account of its own, which is made once, and whose members
   expect((await stranger.client.post(`/accounts/${shop.account.id}/test-account`)).status).toBe(404);
   const audited = await knex('audit_events').where({ account_id: shop.account.id, action: 'test_account_created' });
   expect(audited).toMatchObject([{ actor: shop.person.email, subject: `account:${id}` }]);
+});
+
+test('in test mode a developer needs no operator: webhooks are signed and events recorded from the start, with the demands of the account', async () => {
+  const demands = { signed_only: true, rate_unlimited: true, review_target_minutes: 45, hold_changed_deliveries: true };
+  await knex('accounts').where({ account_id: shop.account.id }).update(demands);
+  const client = await signIn(portal, await createPerson(stack, shop.account.id, 'developer'));
+  const tests = await openTests({ client, ...below(client, shop.account.id) });
+  expect(await knex('accounts').where({ account_id: tests.id }).first()).toMatchObject(demands);
+  const at = below(client, tests.id);
+  const secret = async () => (await at.post('/signing/reveal')).body.secrets?.[0].secret as string;
+  const signed = await api.webhook({ ...tests, secret: await secret() }, { source_order_id: 'W-1' });
+  expect(signed.status).toBe(202);
+  await until('the event can be read', async () => (await api.events(tests)).body.events.length === 1);
+  const audited = await knex('audit_events').where({ account_id: tests.id }).orderBy('event_id').pluck('action');
+  expect(audited.slice(0, 2)).toEqual(['signing_enabled', 'events_enabled']);
+
+  // Opened again, it gets a secret if it lost it; what somebody disabled stays so.
+  const kept = await secret();
+  await shop.post('/test-account');
+  expect(await secret()).toBe(kept);
+  await knex('signing_secrets').where({ account_id: tests.id }).delete();
+  expect((await client.put(`/accounts/${tests.id}/events`, { is_enabled: false })).status).toBe(200);
+  await shop.post('/test-account');
+  expect(await secret()).toMatch(/^oss_/);
+  expect((await at.get('/events')).body).toMatchObject({ is_enabled: false });
 });
 
 test('an order in test mode is reviewed and cancelled as any other, and dispatching sees nothing of it', async () => {

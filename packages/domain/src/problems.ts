@@ -38,7 +38,7 @@ export const PROBLEMS = kindsOf({
   invalid_query: [400, 'A parameter of the query is not as described for this route.'],
   events_disabled: [
     409,
-    'Events are not enabled for this account. Enable them in the portal under Integrations, or ask the service operator.',
+    'Events are not enabled for this account. Enable them in the portal under Developers, Events, or ask the service operator.',
   ],
   cursor_expired: [
     410,

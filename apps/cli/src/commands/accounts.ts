@@ -9,7 +9,7 @@ import {
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
 import { openTestAccount } from '@orders/database/accounts/test-accounts.ts';
-import type { Connection } from '@orders/database/run.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { ACCOUNT, limit, name, rateLimit, span } from '../arguments.ts';
@@ -92,18 +92,24 @@ export const accounts: Group = {
       about:
         'the test account of an account, made the first time; its orders are never dispatched, and removed after 7 days',
       arguments: [ACCOUNT],
-      async run({ inTransaction }, reference: string) {
-        const opened = await inTransaction(async (transaction) => {
-          const { account_id } = await requireAccount(transaction, reference);
-          const found = await openTestAccount(transaction, account_id, null);
-          if (found?.isNew)
-            await recordAction(transaction, {
-              accountId: account_id,
-              action: 'test_account_created',
-              subject: `account:${found.account.account_id}`,
-            });
-          return found?.account as Account;
-        });
+      async run({ withSecrets }, reference: string) {
+        const opened = await withSecrets((database, keys) =>
+          inTransaction(database, async (transaction) => {
+            const { account_id } = await requireAccount(transaction, reference);
+            const found = await openTestAccount(transaction, account_id, keys);
+            // The account was found in this transaction, and accounts are never deleted.
+            const { account, isNew, equipped } = found as NonNullable<typeof found>;
+            const id = account.account_id;
+            if (isNew)
+              await recordAction(transaction, {
+                accountId: account_id,
+                action: 'test_account_created',
+                subject: `account:${id}`,
+              });
+            for (const action of equipped) await recordAccountAction(transaction, id, action);
+            return account;
+          }),
+        );
         return [opened, describe(opened)];
       },
     },

@@ -16,12 +16,11 @@ export function testAccountRoutes(deps: PortalDeps): Router {
     const accountId = accountIdOf(request);
     const opened = await transact(request, async (transaction) => {
       const found = await openTestAccount(transaction, accountId, secretsKeysOf(deps.config));
-      if (found?.isNew)
-        await recordBy(transaction, request, {
-          accountId,
-          action: 'test_account_created',
-          subject: `account:${found.account.account_id}`,
-        });
+      if (!found) return null;
+      const id = found.account.account_id;
+      const subject = `account:${id}`;
+      if (found.isNew) await recordBy(transaction, request, { accountId, action: 'test_account_created', subject });
+      for (const action of found.equipped) await recordBy(transaction, request, { accountId: id, action, subject });
       return found;
     });
     if (!opened) throw new Problem('account_not_found');

@@ -1,3 +1,4 @@
+import { setEvents } from '../events/event-logs.ts';
 import { type Connection, run } from '../run.ts';
 import { type Account, findAccount, lockAccount } from './accounts.ts';
 import type { SecretsKeys } from './seal.ts';
@@ -6,36 +7,52 @@ import { enableSigning } from './signing-secrets.ts';
 /** SQL: the ids of test accounts, which no operator needs to look after. */
 export const TEST_ACCOUNTS = 'select account_id from accounts where test_of is not null';
 
+/** What a test account lacked until it was opened, as the audit trail names it. */
+type Equipped = 'signing_enabled' | 'events_enabled';
+
 /**
- * The test account of an account, made with its name, state, limits and demands if there is none yet; a test account has none but itself.
+ * The test account of an account, made with its name, state, limits and demands if there is none yet; a test account has none but itself. It
+ * gets what developers cannot enable: a signing secret, also if it lost it, and events, unless somebody disabled them.
  *
- * @param secretsKeys seal its signing secret, if the account has signing enabled; null to make none.
+ * @param secretsKeys seal its signing secret.
  * @returns null if there is no such account.
  */
 export async function openTestAccount(
   transaction: Connection,
   accountId: number,
-  secretsKeys: SecretsKeys | null,
-): Promise<{ account: Account; isNew: boolean } | null> {
+  secretsKeys: SecretsKeys,
+): Promise<{ account: Account; isNew: boolean; equipped: Equipped[] } | null> {
   const account = await lockAccount(transaction, accountId);
   if (!account) return null;
-  if (account.test_of !== null) return { account, isNew: false };
   const find = 'select account_id as id from accounts where test_of = $1';
-  const [known] = await run<{ id: number }>(transaction, find, [accountId]);
+  const [known] =
+    account.test_of === null ? await run<{ id: number }>(transaction, find, [accountId]) : [{ id: accountId }];
   const [made] = known
     ? []
     : await run<{ id: number }>(
         transaction,
-        `insert into accounts (name, suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, test_of)
-         select name || ' (test)', suspended_at, rate_requests, rate_seconds, hold_changed_deliveries, second_factor_required, account_id
+        `insert into accounts (name, suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only,
+                               second_factor_required, review_target_minutes, test_of)
+         select name || ' (test)', suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only,
+                second_factor_required, review_target_minutes, account_id
          from accounts where account_id = $1
          returning account_id as id`,
         [accountId],
       );
-  const isNew = made !== undefined;
   const { id } = (known ?? made) as { id: number };
-  if (isNew && account.signing_enabled && secretsKeys) await enableSigning(transaction, secretsKeys, id);
-  return { account: (await findAccount(transaction, id)) as Account, isNew };
+  const equipped = await equip(transaction, id, secretsKeys);
+  return { account: (await findAccount(transaction, id)) as Account, isNew: made !== undefined, equipped };
+}
+
+async function equip(transaction: Connection, id: number, secretsKeys: SecretsKeys): Promise<Equipped[]> {
+  const equipped: Equipped[] = [];
+  if (!(await findAccount(transaction, id))?.signing_enabled) {
+    await enableSigning(transaction, secretsKeys, id);
+    equipped.push('signing_enabled');
+  }
+  const [log] = await run(transaction, 'select from event_logs where account_id = $1', [id]);
+  if (!log && (await setEvents(transaction, id, true))) equipped.push('events_enabled');
+  return equipped;
 }
 
 /** The account whose members this one has: of a test account, the one that it takes the tests of; otherwise itself. */
