@@ -269,6 +269,28 @@ test('is found in the order and in values before an edit if the receipt is past 
   expect(await markersFor(stack, account)).toEqual([]);
 });
 
+test('is erased from the test account of the account too, which both the report and the trail tell', async () => {
+  const shop = await openShop(stack, portal);
+  const id = (await shop.post('/test-account')).body.account_id;
+  const tests = { id, key: (await shop.client.post(`/accounts/${id}/keys`, { name: 'tests' })).body.key, secret: null };
+  for (const account of [shop.account, tests]) await send(account, { source_order_id: 'one', ...CUSTOMER_MEMBERS });
+  const phone = ['--phone', '0508277163'];
+  const found = { orders: 1, receipts: 1 };
+  const report = { account_id: shop.account.id, ...found, test_account: { account_id: id, ...found } };
+  expect(await erase(stack, shop.account, ...phone, '--dry-run')).toMatchObject(report);
+  const { stdout } = await runOrders(stack, 'erase', String(shop.account.id), ...phone);
+  expect(stdout).toBe(
+    `Erased the customer from 1 order and 1 receipt of account ${shop.account.id}.\n` +
+      `Erased the customer from 1 order and 1 receipt of its test account ${id}.\n` +
+      'Backups keep the data until they expire.\n',
+  );
+  const erased = await knex('audit_events').where({ action: 'customer_erased' });
+  for (const account of [shop.account, tests]) {
+    expect(await markersFor(stack, account)).toEqual([]);
+    expect(erased.filter(({ account_id }) => account_id === account.id)).toHaveLength(1);
+  }
+});
+
 test('is not searched for without a condition or in an unknown account', async () => {
   const { id } = await stack.account();
   expect(await runOrders(stack, 'erase', String(id))).toMatchObject({

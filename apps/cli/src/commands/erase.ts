@@ -1,5 +1,6 @@
+import { findTestAccountId } from '@orders/database/accounts/test-accounts.ts';
 import type { Connection } from '@orders/database/run.ts';
-import { searchCustomer } from '@orders/domain/customer-search.ts';
+import { type CustomerSearch, searchCustomer } from '@orders/domain/customer-search.ts';
 import { ACCOUNT, customerIdentity, whoami } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
 import { type CommandSpec, option } from '../command.ts';
@@ -30,10 +31,12 @@ interface Erasure {
   confirmed_orders: number;
   receipts: number;
   examined: Examined;
-  /** With `--archives`: the files that contain the customer, which are not changed. */
+  /** With `--archives`: the files that contain the customer, also in its test account; they are not changed. */
   archives?: FoundArchive[];
   /** With `--dry-run`: where the customer was found, without personal data. */
   found?: Found[];
+  /** The same of its test account, if it has one. */
+  test_account?: Erasure;
 }
 
 interface Found {
@@ -61,14 +64,23 @@ export const erase: CommandSpec = {
   ],
   help: `\
 An order that matches any of the options is erased with all its receipts. Ids, states, times, items, totals and the emirate are kept.
-The command can be repeated, and must be if the sender sends such an order again.`,
+The account's test account is searched too. The command can be repeated, and must be if the sender sends such an order again.`,
   examples: ['orders erase "Corner Bakery" --phone "050 123 4567" --dry-run'],
   async run({ report, withDatabase }, reference: string, options: EraseOptions) {
     const by = (['phone', 'email', 'customerId'] as const).filter((name) => options[name] !== undefined);
     if (by.length === 0) throw new UsageError('Give --phone, --email or --customer-id.');
     const erasure = await withDatabase(async (database) => {
       const { account_id } = await requireAccount(database, reference);
-      return eraseCustomer(database, account_id, { ...options, by, report });
+      const testId = await findTestAccountId(database, account_id);
+      const { archives: directory, dryRun = false } = options;
+      const search = searchCustomer(options);
+      const archives = directory && (await findInArchives(directory, [account_id, testId], search));
+      const eraseIn = (id: number) => eraseCustomer(database, id, { search, by, report, dryRun });
+      return {
+        ...(await eraseIn(account_id)),
+        ...(archives && { archives }),
+        ...(testId !== null && { test_account: await eraseIn(testId) }),
+      };
     });
     return [erasure, describe(erasure)];
   },
@@ -78,17 +90,12 @@ async function eraseCustomer(
   database: Connection,
   accountId: number,
   {
-    phone,
-    email,
-    customerId,
+    search,
     by,
     report,
-    archives: directory,
-    dryRun = false,
-  }: EraseOptions & { by: string[]; report: (line: string) => void },
+    dryRun,
+  }: { search: CustomerSearch; by: string[]; report: (line: string) => void; dryRun: boolean },
 ): Promise<Erasure> {
-  const search = searchCustomer({ phone, email, customerId });
-  const archives = directory === undefined ? {} : { archives: await findInArchives(directory, accountId, search) };
   let reported = 0;
   const { found, examined } = await findCustomer(database, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_INTERVAL) return;
@@ -104,11 +111,10 @@ async function eraseCustomer(
     done.confirmed_orders += Number(order === 'confirmed');
     done.receipts += receipts;
   }
-  if (dryRun)
-    return { account_id: accountId, dry_run: true, ...done, examined, ...archives, found: found.map(toFound) };
+  if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
   // Recorded even if nothing was found.
   await recordAccountAction(database, accountId, 'customer_erased', { by, ...done });
-  return { account_id: accountId, dry_run: false, ...done, examined, ...archives };
+  return { account_id: accountId, dry_run: false, ...done, examined };
 }
 
 function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
@@ -116,28 +122,32 @@ function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
   return { order_id: orderId, receipt_id: receiptId, receipts: receiptIds.length, matched: [...matched] };
 }
 
-function describe({
-  account_id,
-  dry_run,
-  orders,
-  confirmed_orders,
-  receipts,
-  archives = [],
-  found = [],
-}: Erasure): string {
+function describe(erasure: Erasure): string {
+  const parts = [erasure, erasure.test_account].filter((part) => part !== undefined);
+  const lines = parts.flatMap((part) => describePart(part, part !== erasure));
+  if (parts.some(({ dry_run, orders, receipts }) => !dry_run && orders + receipts > 0))
+    lines.push('Backups keep the data until they expire.');
+  return lines.join('\n');
+}
+
+function describePart(
+  { account_id, dry_run, orders, confirmed_orders, receipts, archives = [], found = [] }: Erasure,
+  isTestAccount: boolean,
+): string[] {
   const verb = dry_run ? 'Would erase' : 'Erased';
   const where = `${plural(orders, 'order')} and ${plural(receipts, 'receipt')}`;
-  const lines = [`${verb} the customer from ${where} of account ${account_id}.`];
+  const account = isTestAccount ? `its test account ${account_id}` : `account ${account_id}`;
+  const lines = [`${verb} the customer from ${where} of ${account}.`];
   const orderIds = found.flatMap(({ order_id }) => order_id ?? []);
   const receiptIds = found.flatMap(({ order_id, receipt_id }) => (order_id === null ? (receipt_id ?? []) : []));
   if (orderIds.length > 0) lines.push(`Orders: ${orderIds.join(', ')}.`);
   if (receiptIds.length > 0) lines.push(`Receipts of orders that are not written: ${receiptIds.join(', ')}.`);
-  if (confirmed_orders > 0)
+  // Dispatching sees no orders of a test account.
+  if (confirmed_orders > 0 && !isTestAccount)
     lines.push(
       `${plural(confirmed_orders, 'order was', 'orders were')} confirmed: the dispatching system may have a copy.`,
     );
   for (const { file, orders } of archives)
     lines.push(`The archive ${file} has the customer in ${plural(orders, 'order')}.`);
-  if (!dry_run && orders + receipts > 0) lines.push('Backups keep the data until they expire.');
-  return lines.join('\n');
+  return lines;
 }

@@ -20,13 +20,13 @@ interface ArchivedOrder {
 }
 
 /**
- * Finds the archives that contain a customer of an account, by reading all `.ndjson.gz` files of a directory. They are not changed.
+ * Finds the archives that contain a customer of one of these accounts, by reading all `.ndjson.gz` files of a directory. They are not changed.
  *
  * @throws {Failure} if a file is damaged or is no archive.
  */
 export async function findInArchives(
   directory: string,
-  accountId: number,
+  accountIds: (number | null)[],
   search: CustomerSearch,
 ): Promise<FoundArchive[]> {
   const found: FoundArchive[] = [];
@@ -35,7 +35,7 @@ export async function findInArchives(
     try {
       for await (const line of readArchive(join(directory, file))) {
         const archived: ArchivedOrder = JSON.parse(line);
-        if (archived.order.account_id === accountId && isAbout(archived, search)) orders += 1;
+        if (accountIds.includes(archived.order.account_id) && isAbout(archived, search)) orders += 1;
       }
     } catch {
       throw new Failure(`${file} is damaged or is no archive of orders; nothing was erased.`);

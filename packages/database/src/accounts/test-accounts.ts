@@ -24,9 +24,7 @@ export async function openTestAccount(
 ): Promise<{ account: Account; isNew: boolean; equipped: Equipped[] } | null> {
   const account = await lockAccount(transaction, accountId);
   if (!account) return null;
-  const find = 'select account_id as id from accounts where test_of = $1';
-  const [known] =
-    account.test_of === null ? await run<{ id: number }>(transaction, find, [accountId]) : [{ id: accountId }];
+  const known = account.test_of === null ? await findTestAccountId(transaction, accountId) : accountId;
   const [made] = known
     ? []
     : await run<{ id: number }>(
@@ -39,7 +37,7 @@ export async function openTestAccount(
          returning account_id as id`,
         [accountId],
       );
-  const { id } = (known ?? made) as { id: number };
+  const id = (known ?? made?.id) as number;
   const equipped = await equip(transaction, id, secretsKeys);
   return { account: (await findAccount(transaction, id)) as Account, isNew: made !== undefined, equipped };
 }
@@ -53,6 +51,13 @@ async function equip(transaction: Connection, id: number, secretsKeys: SecretsKe
   const [log] = await run(transaction, 'select from event_logs where account_id = $1', [id]);
   if (!log && (await setEvents(transaction, id, true))) equipped.push('events_enabled');
   return equipped;
+}
+
+/** The test account of an account; null if it has none, as test accounts. */
+export async function findTestAccountId(connection: Connection, accountId: number): Promise<number | null> {
+  const find = 'select account_id as id from accounts where test_of = $1';
+  const [account] = await run<{ id: number }>(connection, find, [accountId]);
+  return account?.id ?? null;
 }
 
 /** The account whose members this one has: of a test account, the one that it takes the tests of; otherwise itself. */
