@@ -201,6 +201,16 @@ describe('redrive', () => {
     expect(await cli.json('receipts', 'redrive', '--all-dead')).toEqual({ receipt_ids: [] });
   });
 
+  test('--all-dead and the list leave out test accounts, unless one is asked for', async () => {
+    const tests = String((await cli.json('accounts', 'test', 'Market')).account_id);
+    const id = await seed.dead(Number(tests), 'redrive-7');
+    for (const state of [['--state', 'dead'], []])
+      expect(idsOf(await cli.json('receipts', 'list', ...state))).not.toContain(id);
+    expect(idsOf(await cli.json('receipts', 'list', '--account', tests))).toEqual([id]);
+    expect(await cli.json('receipts', 'redrive', '--all-dead')).toEqual({ receipt_ids: [] });
+    expect(await cli.json('receipts', 'redrive', '--all-dead', '--account', tests)).toEqual({ receipt_ids: [id] });
+  });
+
   test.each([
     ['neither an id nor --all-dead', []],
     ['both', [newReceiptId(), '--all-dead']],

@@ -13,6 +13,7 @@ import {
 import type { EventType } from '@orders/domain/events.ts';
 import { until } from '@orders/test-services/until.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
+import { readMetrics } from '../harness/read-metrics.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -307,17 +308,40 @@ describe('events that the receiver refuses', () => {
 });
 
 describe('an endpoint is disabled', () => {
+  const disabledByNow = async () =>
+    (await readMetrics(notifier.adminUrl))
+      .get('notifier_disabled_endpoints_total')
+      ?.samples.find(({ labels }) => labels.reason === 'gone')?.value ?? 0;
+
   test('by 410, and continues where it was once enabled', async () => {
     const subscription = await subscribe();
     subscription.receiver.respond(410);
+    const before = await disabledByNow();
     const ids = await send(subscription.account, 40);
     await until('it is disabled', async () => (await stateOf(subscription)).disabled === 'gone');
+    await until('it is counted', async () => (await disabledByNow()) === before + 1);
     expect(notifier.log.text()).toContain('endpoint disabled');
     subscription.receiver.respond(204);
     ids.push(...(await send(subscription.account, 3)));
     await enableEndpoint(db, subscription.endpoint);
     await until('each was delivered', async () => new Set(idsOf(subscription)).size === ids.length);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
+  });
+
+  test('and is not counted if it is of a test account', async () => {
+    const [subscription, { account: live }] = [await subscribe(), await subscribe()];
+    await knex('accounts').where({ account_id: subscription.account.id }).update({ test_of: live.id });
+    subscription.receiver.respond(410);
+    const before = await disabledByNow();
+    const logged = `"endpoint_id":"${subscription.endpoint.endpoint_id}"`;
+    await send(subscription.account);
+    await until('it is disabled', async () =>
+      notifier.log
+        .text()
+        .split('\n')
+        .some((line) => line.includes('endpoint disabled') && line.includes(logged)),
+    );
+    expect(await disabledByNow()).toBe(before);
   });
 
   test('after five days without a success', async () => {

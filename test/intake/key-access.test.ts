@@ -249,6 +249,11 @@ describe('an expiry', () => {
       return (await knex('api_keys').whereIn('key_id', keys).whereNull('last_used_at')).length === 0;
     });
     expect((await counting()).count - before).toBe(1);
+    // Nobody needs to be told of a test account.
+    const isTestOf = (test_of: number | null) => knex('accounts').where({ account_id: soon.id }).update({ test_of });
+    await isTestOf(late.id);
+    expect((await counting()).count - before).toBe(0);
+    await isTestOf(null);
     await replaceKey(db, soon.keyId, day * 1000);
     expect((await counting()).count - before).toBe(0);
   });

@@ -52,6 +52,27 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   await untilShown('the other is disabled', (oldest, failing) => oldest === 0 && failing === 0);
 });
 
+test('endpoints of test accounts are not counted', async () => {
+  const { account, endpoint } = await subscribe();
+  const live = await stack.account();
+  const shown = async () => {
+    const { oldestUndeliveredEventSeconds, enabledEndpoints, failingEndpoints } = await readStalls(db);
+    return [oldestUndeliveredEventSeconds >= 200_000, enabledEndpoints, failingEndpoints] as const;
+  };
+  await api.order(account, { source_order_id: 'a test' });
+  const { account_id } = endpoint;
+  await until('the event is published', () => knex('events').where({ account_id }).first());
+  await knex('events')
+    .where({ account_id })
+    .update({ happened_at: knex.raw("happened_at - interval '200000 s'") });
+  const [, enabled, failing] = await shown();
+  expect(await shown()).toEqual([true, enabled, failing]);
+  await knex('accounts').where({ account_id }).update({ test_of: live.id });
+  expect(await shown()).toEqual([false, enabled - 1, failing]);
+  await knex('endpoints').where(endpoint).update({ failing_since: knex.fn.now() });
+  expect(await shown()).toEqual([false, enabled - 1, failing]);
+});
+
 test('reading them costs the same for many events, also if planned for empty tables', async () => {
   const db = await createTestDatabase();
   const database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });

@@ -285,9 +285,9 @@ describe('leases and outbox rows', () => {
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     const attempt = { receiptId: again.receiptId, delayMs: 0, maxAttempts: 2, error, warnings: [] };
     await claim([again], leases[1]);
-    expect(await failReceipt(database, { ...attempt, leaseId: leases[1] })).toBe('failed');
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[1] })).toMatchObject({ state: 'failed' });
     await claim([again], leases[2]);
-    expect(await failReceipt(database, { ...attempt, leaseId: leases[2] })).toBe('duplicate');
+    expect(await failReceipt(database, { ...attempt, leaseId: leases[2] })).toMatchObject({ state: 'duplicate' });
     expect(await db.knex('changed_deliveries').where({ receipt_id: again.receiptId })).toEqual([
       expect.objectContaining({ account_id: 1, order_id: written[0]?.orderId, changes: null }),
     ]);

@@ -1,3 +1,4 @@
+import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { type DisabledReason, MAX_DUE_AT_ONCE } from '@orders/database/endpoints/endpoints.ts';
 import { run } from '@orders/database/run.ts';
@@ -107,20 +108,22 @@ with attempts as materialized (
   from settled s cross join attempts a
   order by a.at
 )
-select newly_disabled as disabled from settled`,
+select newly_disabled as disabled,
+       case when newly_disabled is not null then exists (${TEST_ACCOUNTS} and account_id = settled.account_id) end as "isTest"
+from settled`,
 };
 
 /**
  * Stores the outcome of a round and releases the endpoint, in one transaction. Nothing changes if the lease is no longer ours.
  *
- * @returns why the endpoint is disabled from now on; null if it is not, or was before.
+ * @returns why the endpoint is disabled from now on, and whether a test account has it; null if it is not, or was before.
  */
 export async function settleDeliveries(
   database: Database,
   { accountId, endpointNumber, testEventId }: ClaimedEndpoint,
   { leaseId, attempts, removed, cursor, tookLong, minNextRoundInMs }: RoundOutcome,
-): Promise<DisabledReason | null> {
-  const [row] = await run<{ disabled: DisabledReason | null }>(database, SETTLE, [
+): Promise<{ reason: DisabledReason; isTest: boolean } | null> {
+  const [row] = await run<{ disabled: DisabledReason | null; isTest: boolean }>(database, SETTLE, [
     accountId,
     endpointNumber,
     leaseId,
@@ -139,5 +142,5 @@ export async function settleDeliveries(
     Math.round(minNextRoundInMs),
     removed,
   ]);
-  return row?.disabled ?? null;
+  return row?.disabled ? { reason: row.disabled, isTest: row.isTest } : null;
 }

@@ -1,3 +1,4 @@
+import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
@@ -31,7 +32,7 @@ export const receipts: Group = {
   about: 'accepted deliveries and their outcome',
   commands: {
     list: {
-      about: 'receipts, newest first',
+      about: 'receipts, newest first; those of a test account only with --account',
       options: [
         OF_ACCOUNT,
         option('--state <state>', 'in this state', RECEIPT_STATES),
@@ -61,7 +62,7 @@ export const receipts: Group = {
       about: 'process dead receipts again, with all their attempts',
       arguments: [argument('[receipt-id]', 'a UUID', receiptId)],
       options: [
-        option('--all-dead', 'all that are dead, instead of one'),
+        option('--all-dead', 'all that are dead, instead of one; those of a test account only with --account'),
         option('--account <account>', 'with --all-dead: of this account only (id or exact name)'),
         by('who asks for it'),
       ],
@@ -114,7 +115,8 @@ async function redriveAll(database: Database, account: string | undefined, actor
   const redriven: string[] = [];
   const dead = await run<{ receipt_id: string }>(
     database,
-    'select receipt_id from dead_letters where $1::int is null or account_id = $1 order by receipt_id',
+    `select receipt_id from dead_letters
+     where case when $1::int is null then account_id not in (${TEST_ACCOUNTS}) else account_id = $1 end order by receipt_id`,
     [await accountIdOf(database, account)],
   );
   const ids = dead.map(({ receipt_id }) => receipt_id);

@@ -63,7 +63,7 @@ select case when sees_all then (
   cross join lateral (
     select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
   ) as next
-  where e.disabled is null and e.failing_since is null
+  where e.disabled is null and e.failing_since is null and e.account_id not in (${TEST_ACCOUNTS})
 ) as "oldestUndeliveredEventSeconds", (
   select ${AGE('min(queued_at)')} from (
     select queued_at from unchained_audit_events order by event_id limit 1
@@ -78,7 +78,8 @@ select case when sees_all then (
 ) as "firstDue", counted.*
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
 cross join (
-  select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints" from endpoints where disabled is null
+  select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints"
+  from endpoints where disabled is null and account_id not in (${TEST_ACCOUNTS})
 ) as counted`,
 };
 

@@ -88,7 +88,7 @@ export interface DeadLetterCursor {
   receipt_id: string;
 }
 
-/** The dead receipts of all accounts, the most recently dead first, each with its cursor. */
+/** The dead receipts of all accounts but test accounts, the most recently dead first, each with its cursor. */
 export async function listDeadLetters(
   connection: Connection,
   filter: { before?: DeadLetterCursor | undefined; limit: number },
@@ -99,7 +99,7 @@ export async function listDeadLetters(
     `select d.receipt_id, d.account_id, a.name as account_name, d.error_code, d.died_at,
             to_char(d.died_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as died_at_text
      from dead_letters d join accounts a on a.account_id = d.account_id
-     ${before ? 'where (d.died_at, d.receipt_id) < ($1::timestamptz, $2::uuid)' : ''}
+     where a.test_of is null ${before ? 'and (d.died_at, d.receipt_id) < ($1::timestamptz, $2::uuid)' : ''}
      order by d.died_at desc, d.receipt_id desc limit ${limit}`,
     before ? [before.died_at, before.receipt_id] : [],
   );

@@ -1,3 +1,4 @@
+import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { run } from '@orders/database/run.ts';
@@ -9,6 +10,11 @@ export interface AttemptError {
   code: string;
   sqlstate: string | null;
   constraint: string | null;
+}
+
+interface Failed {
+  state: ReceiptState;
+  isTest: boolean;
 }
 
 const FAIL = {
@@ -37,14 +43,14 @@ set state = d.next_state, attempts = d.attempt, normalized_at = ${NORMALIZED_AT}
       'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
 from decided d
 where r.receipt_id = $2::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
-returning r.state`,
+returning r.state, exists (${TEST_ACCOUNTS} and account_id = r.account_id) as "isTest"`,
 };
 
 /**
  * Records a failed attempt. The receipt becomes `failed` and due again after `delayMs` milliseconds. After the last attempt it becomes
  * `dead`, or `duplicate` without a comparison if its order exists by then.
  *
- * @returns the new state; null, and nothing changed, if the receipt may no longer be moved.
+ * @returns the new state, and whether a test account sent it; null, and nothing changed, if the receipt may no longer be moved.
  */
 export async function failReceipt(
   database: Database,
@@ -57,9 +63,9 @@ export async function failReceipt(
     error: AttemptError;
     warnings: Warning[];
   },
-): Promise<ReceiptState | null> {
+): Promise<Failed | null> {
   const { receiptId, leaseId, delayMs, maxAttempts, error, warnings } = attempt;
-  const [row] = await run<{ state: ReceiptState }>(database, FAIL, [
+  const [row] = await run<Failed>(database, FAIL, [
     leaseId,
     receiptId,
     Math.round(delayMs),
@@ -69,5 +75,5 @@ export async function failReceipt(
     error.constraint,
     warnings.length > 0 ? JSON.stringify(warnings) : null,
   ]);
-  return row?.state ?? null;
+  return row ?? null;
 }

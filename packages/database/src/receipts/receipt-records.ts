@@ -1,4 +1,5 @@
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
+import { TEST_ACCOUNTS } from '../accounts/test-accounts.ts';
 import { type Connection, run } from '../run.ts';
 import { BODY, JOIN_ORIGINAL, RAW_DELIVERY, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
@@ -17,10 +18,17 @@ export interface ReceiptRecord extends ReceiptRow {
   erased_at: Date | null;
 }
 
+/** SQL: whether a row is of account $1 or, if that is null, of no test account. */
+const isOf = (row: string) =>
+  `case when $1::int is null then ${row}.account_id not in (${TEST_ACCOUNTS}) else ${row}.account_id = $1 end`;
+
 /** Receipts per query; each can have a thousand warnings. */
 const CHUNK_SIZE = 50;
 
-/** Yields receipts, newest first, in chunks that fit into memory. Dead receipts are found by `dead_letters`. */
+/**
+ * Yields receipts of an account, or of all that are no test accounts, newest first, in chunks that fit into memory. Dead receipts are found
+ * by `dead_letters`.
+ */
 export async function* readReceipts(
   connection: Connection,
   filter: { accountId?: number | undefined; state?: ReceiptState | undefined; limit: number },
@@ -33,9 +41,9 @@ export async function* readReceipts(
       connection,
       `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
        where ($2::text is distinct from 'dead' or r.receipt_id = any(array(select d.receipt_id from dead_letters d
-               where ($1::int is null or d.account_id = $1) and d.receipt_id < $3::uuid
+               where ${isOf('d')} and d.receipt_id < $3::uuid
                order by d.receipt_id desc limit $4::int)))
-         and ($1::int is null or r.account_id = $1) and ($2::text is null or r.state = $2)
+         and ${isOf('r')} and ($2::text is null or r.state = $2)
          and r.receipt_id < $3::uuid
        order by r.receipt_id desc limit $4::int`,
       [filter.accountId, filter.state, before, limit],
