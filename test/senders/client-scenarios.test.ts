@@ -46,11 +46,15 @@ const drip: Step = (response) => {
   const timer = setInterval(() => response.write(' '), 100);
   response.on('close', () => clearInterval(timer));
 };
-const dripHead: Step = (response) => {
-  response.socket?.write('HTTP/1.1 202 Accepted\r\nX-Long: ');
-  const timer = setInterval(() => response.socket?.write('a'), 100);
-  response.on('close', () => clearInterval(timer));
-};
+const dripAfter =
+  (head: string): Step =>
+  (response) => {
+    response.socket?.write(head);
+    const timer = setInterval(() => response.socket?.write('a'), 100);
+    response.on('close', () => clearInterval(timer));
+  };
+const dripHead = dripAfter('HTTP/1.1 202 Accepted\r\nX-Long: ');
+const dripAndClose = dripAfter('HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n');
 /** A chunked reply whose sizes have leading zeros, as some proxies write them. */
 const zeros: Step = (response) => {
   const body = JSON.stringify({ receipt_id: RECEIPT_ID });
@@ -169,12 +173,25 @@ const SCENARIOS: Scenario[] = [
     outcome: ACCEPTED,
     arrivals: 6,
   },
-  {
-    name: 'a Retry-After beyond the timeout ends the call, and is told',
-    steps: [refuse(503, 'overloaded', { 'Retry-After': '3600' })],
+  ...['3600', `${'0'.repeat(20)}3600`].map((seconds) => ({
+    name: `a Retry-After beyond the timeout ends the call, and is told (${seconds})`,
+    steps: [refuse(503, 'overloaded', { 'Retry-After': seconds })] as [Step],
     call: SUBMIT,
     outcome: problem('Unavailable', 503, 'overloaded', { retry_after: 3600, is_retryable: true }),
-  },
+  })),
+  ...['9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'].map((far, index) => ({
+    name: `a Retry-After in the far future ends the call (${index})`,
+    steps: [refuse(503, 'overloaded', { 'Retry-After': far })] as [Step],
+    call: SUBMIT,
+    outcome: problem('Unavailable', 503, 'overloaded', { retry_after: expect.any(Number) }),
+  })),
+  ...['soon', 'Mon, 01 Jan 99999999999 00:00:00 GMT'].map((nonsense) => ({
+    name: `a Retry-After that says nothing is ignored (${nonsense})`,
+    steps: [refuse(503, 'overloaded', { 'Retry-After': nonsense }), accepted] as [Step, Step],
+    call: { ...SUBMIT, options: { timeout: 100 } },
+    outcome: ACCEPTED,
+    arrivals: 2,
+  })),
   {
     name: 'a dated Retry-After is relative to the date of the reply',
     steps: [refuse(503, 'overloaded', { Date: DATE, 'Retry-After': DATE.replace('08:30', '08:45') })],
@@ -209,7 +226,7 @@ const SCENARIOS: Scenario[] = [
     outcome: ACCEPTED,
     arrivals: 2,
   },
-  ...[keepSilent, drip, dripHead].map((step, index) => ({
+  ...[keepSilent, drip, dripHead, dripAndClose].map((step, index) => ({
     name: `a reply that does not come in time is an error (${index})`,
     steps: [step] as [Step],
     call: { ...SUBMIT, options: { ...ONCE, timeout: 2 } },

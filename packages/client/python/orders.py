@@ -8,18 +8,24 @@
 
 Every call is retried after a broken connection, no reply in time, 408, 429 and 5xx; `Retry-After` is obeyed. All
 attempts of a call have one idempotency key, so each order is accepted once. Replies are plain dicts. Members, statuses
-and types of events that newer services add are passed on. Redirects are not followed, and proxies are not used.
+and types of events that newer services add are passed on. Redirects are not followed, and proxies are not used. Every
+request has a connection of its own: send many orders with `submit_batch`. The logger `orders` warns of each retry.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import builtins
+import datetime
+import decimal
 import email.utils
+import functools
 import hashlib
 import hmac
 import http.client
 import json
+import logging
 import math
 import random
 import re
@@ -29,12 +35,35 @@ import threading
 import time
 import urllib.parse
 import uuid
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, Literal, Mapping, Optional, Protocol, Sequence, Union
+
+# Without the three errors that have the names of builtins.
+__all__ = [
+    "AuthenticationError",
+    "CursorExpiredError",
+    "IdempotencyMismatchError",
+    "InvalidRequestError",
+    "NotFoundError",
+    "OrdersClient",
+    "OrdersError",
+    "Payload",
+    "ProblemError",
+    "RateLimitError",
+    "ServerError",
+    "UnavailableError",
+    "ValidationError",
+    "VerificationError",
+    "sign_body",
+    "verify_event",
+]
 
 VERSION = "0.3.0"
 
-#: An order, or the JSON of one order as text or bytes in UTF-8, which is sent unchanged.
-Payload = Union[Mapping[str, Any], str, bytes]
+#: An order, whose decimals are sent as their text, or the JSON of one order in UTF-8, which is sent unchanged.
+Payload = Union[Mapping[str, Any], str, bytes, bytearray]
+_Read = Callable[[Dict[str, Any], str], Optional[Dict[str, Any]]]
+
+_log = logging.getLogger(__name__)
 
 _FINAL = ("written", "duplicate", "dead")
 _MAX_WAIT = 30
@@ -45,6 +74,8 @@ _MAX_REPLY_BYTES = 16 * 2**20
 _ATTEMPT_SHARE = 1 / 3
 #: A wait that ended after a smaller share of its time was cut short.
 _WAIT_SHARE = 0.8
+#: `Retry-After` may be any number or date.
+_MAX_PAUSE = 86_400.0
 #: As Standard Webhooks 1.0 recommends; a recorded request cannot be replayed later.
 _TOLERANCE_SECONDS = 300
 #: A route of the service at the end of an address, as copied from a guide or the portal.
@@ -69,8 +100,19 @@ class OrdersError(Exception):
         #: Quote it when you report a problem: the service logs it.
         self.request_id = request_id
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By default a copy is made by a call with `args`, which are not the arguments of the subclasses.
+        return _restore_error, (type(self), self.args, self.__dict__)
 
-class ConnectionError(OrdersError):
+
+def _restore_error(kind: type[OrdersError], args: tuple[Any, ...], state: dict[str, Any]) -> OrdersError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class ConnectionError(OrdersError, builtins.ConnectionError):
     """The service could not be reached, or the connection broke before its reply was complete."""
 
     is_retryable = True
@@ -79,7 +121,7 @@ class ConnectionError(OrdersError):
         super().__init__(message, "connection_failed", request_id)
 
 
-class TimeoutError(OrdersError):
+class TimeoutError(OrdersError, builtins.TimeoutError):
     """The timeout ended before a reply arrived or, in `wait_for_receipt`, before the receipt was final."""
 
     is_retryable = True
@@ -144,7 +186,7 @@ class NotFoundError(ProblemError):
 
 
 class InvalidRequestError(ProblemError):
-    """400, 405, 413, 415 and any other 4xx without its own class: the service cannot read the request."""
+    """400, 405, 413, 415: the service cannot read the request. Also 409 `events_disabled`, and any other 4xx."""
 
 
 class CursorExpiredError(ProblemError):
@@ -167,7 +209,7 @@ class ServerError(ProblemError):
     """Any other 5xx."""
 
 
-_BY_STATUS = {
+_BY_STATUS: dict[int, type[ProblemError]] = {
     401: AuthenticationError,
     403: PermissionError,
     404: NotFoundError,
@@ -183,9 +225,9 @@ class OrdersClient:
     :param base_url: such as `https://orders.example.com`, with the prefix of its routes if there is one.
     :param api_key: the API key (`oik_…`) of the account that receives the orders.
     :param signing_secret: the signing secret (`oss_…`) for `send_webhook`.
-    :param timeout: seconds for a whole call with its retries and pauses. An attempt gets a third of it, the last one all
-        that is left. The seconds of `wait` are added.
-    :param max_retries: of a call.
+    :param timeout: seconds for a whole call with its retries and pauses. An attempt gets a third of it, the last one
+        all that is left. The seconds of `wait` are added. Only the lookup of the host's name cannot be ended in time.
+    :param max_retries: how often a failed call is repeated; 0 for a single attempt.
     :param ssl_context: replaces the platform's certificates.
 
     All calls take `timeout` and `max_retries`. They raise `OrdersError`, and `ValueError` or `TypeError` for arguments
@@ -222,11 +264,13 @@ class OrdersClient:
     ) -> dict[str, Any]:
         """Sends an order. When this returns the order is stored and can no longer be lost.
 
+        :param order: a dict, or its JSON.
         :param idempotency_key: 1 to 255 visible ASCII characters. By default the SHA-256 of the body, so that the same
             order sent again, also by another program, gets the same receipt.
         :param strict: reject an order with a `ValidationError` instead of correcting it with a warning.
         :param wait: seconds, at most 30, for which the service may hold its reply until the order is written.
         :returns: `receipt_id`, and `duplicate` for an order sent again.
+        :raises IdempotencyMismatchError: when the key was used before with other content.
         """
         body = _bytes_of(order)
         headers = {"Content-Type": "application/json", **_submit_headers(body, idempotency_key, strict, wait)}
@@ -278,7 +322,7 @@ class OrdersClient:
     def get_receipt(
         self, receipt_id: str, *, wait: float = 0, timeout: float | None = None, max_retries: int | None = None
     ) -> dict[str, Any]:
-        """Returns a receipt with its current `status`. `wait` is for how many seconds the service may hold its reply."""
+        """Returns a receipt with its current `status`. The service may hold its reply for `wait` seconds."""
         if not isinstance(receipt_id, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", receipt_id):
             raise ValueError("receipt_id must be the receipt_id of an accepted order.")
         path = f"/ingest/status/{receipt_id}"
@@ -289,10 +333,11 @@ class OrdersClient:
 
         :raises TimeoutError: after the timeout; its `receipt` is the last known state.
         """
-        _read_limits(timeout, 0)
+        timeout, _ = _read_limits(timeout, 0)
         started_at = time.monotonic()
         deadline = started_at + timeout
-        receipt, early = None, 0
+        receipt: dict[str, Any] | None = None
+        early = 0
         while True:
             asked_at = time.monotonic()
             left = max(deadline - asked_at, 0.001)
@@ -302,18 +347,23 @@ class OrdersClient:
             except OrdersError as error:
                 if not error.is_retryable:
                     raise
-                message = f"Not known to be final after {time.monotonic() - started_at:.1f} s."
-                raise TimeoutError(message, error.request_id, receipt) from error
+                message = f"Not known to be final after {time.monotonic() - started_at:.1f} s: {error}"
+                late = TimeoutError(message, error.request_id, receipt)
+                late.retry_after = error.retry_after
+                raise late from error
             if receipt["status"] in _FINAL:
                 return receipt
             # A service that drains, or has too many waits, replies early.
             is_early = wait == 0 or time.monotonic() - asked_at < wait * _WAIT_SHARE
             pause = _backoff(early) if is_early else 0
-            early += is_early
-            if time.monotonic() + pause >= deadline:
+            if is_early:
+                early += 1
+            # The last question is asked shortly before the deadline.
+            spare = deadline - time.monotonic() - 0.5
+            if spare <= 0:
                 message = f'Still "{receipt["status"]}" after {time.monotonic() - started_at:.1f} s.'
                 raise TimeoutError(message, None, receipt)
-            time.sleep(pause)
+            time.sleep(min(pause, spare))
 
     def preview(
         self, order: Payload, *, timeout: float | None = None, max_retries: int | None = None
@@ -334,7 +384,7 @@ class OrdersClient:
         source_order_id: str,
         *,
         reason: str | None = None,
-        via: str = "rest",
+        via: Literal["rest", "webhook"] = "rest",
         signing_secret: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -351,7 +401,7 @@ class OrdersClient:
         self,
         orders: Iterable[str | Mapping[str, Any]],
         *,
-        via: str = "rest",
+        via: Literal["rest", "webhook"] = "rest",
         signing_secret: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -375,7 +425,7 @@ class OrdersClient:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> dict[str, Any]:
-        """Returns a page of the account's events, oldest first: `events`, `next` (the cursor for the next page), `more`.
+        """Returns a page of the account's events, oldest first: `events`, `next` (the cursor of the next page), `more`.
 
         :param after: the `next` of a page, or the `sequence` of an event; `newest` skips all stored events (default: from
             the oldest stored event).
@@ -388,7 +438,7 @@ class OrdersClient:
                 raise ValueError('after must be the `next` of a page, the `sequence` of an event, or "newest".')
             query["after"] = str(after)
         if limit is not None:
-            if not isinstance(limit, int) or not 1 <= limit <= _MAX_PAGE:
+            if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MAX_PAGE:
                 raise ValueError(f"limit must be a whole number from 1 to {_MAX_PAGE}.")
             query["limit"] = str(limit)
         path = "/ingest/events" + (f"?{urllib.parse.urlencode(query)}" if query else "")
@@ -407,7 +457,7 @@ class OrdersClient:
             except OrdersError as error:
                 if not error.is_retryable:
                     raise
-                time.sleep(_backoff(failures) + (error.retry_after or 0))
+                _pause(_backoff(failures) + (error.retry_after or 0), error)
                 failures += 1
                 continue
             failures = 0
@@ -421,7 +471,7 @@ class OrdersClient:
                 early += 1
 
     def _signature(self, body: bytes, signing_secret: str | None) -> dict[str, str]:
-        secret = signing_secret or self._signing_secret
+        secret = self._signing_secret if signing_secret is None else signing_secret
         if not secret:
             raise ValueError('A webhook needs the signing_secret of your account ("oss_…").')
         return {"x-service-signature": sign_body(body, secret)}
@@ -445,9 +495,9 @@ class OrdersClient:
         self,
         method: str,
         path: str,
-        headers: dict[str, str],
+        headers: Mapping[str, str],
         body: bytes | None,
-        read: Callable[[dict[str, Any], str], dict[str, Any] | None],
+        read: _Read,
         wait: float,
         timeout: float | None,
         max_retries: int | None,
@@ -480,74 +530,92 @@ class OrdersClient:
                 pause = _backoff(attempt) + (error.retry_after or 0)
                 if not error.is_retryable or attempt >= max_retries or time.monotonic() + pause >= deadline:
                     raise
-            time.sleep(pause)
+                _pause(pause, error)
             attempt += 1
 
-    def _exchange(self, method, path, headers, body, limit: float, effort: tuple[float, int]):
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limit: float,
+        effort: tuple[float, int],
+    ) -> tuple[int, http.client.HTTPMessage, bytes | None]:
         """Sends one request, and returns status, headers and body of the reply; the body is None above the limit."""
-        url = self._url
-        if url.scheme == "https":
-            context = self._ssl_context or ssl.create_default_context()
-            connection = http.client.HTTPSConnection(url.hostname, url.port, timeout=limit, context=context)
-        else:
-            connection = http.client.HTTPConnection(url.hostname, url.port, timeout=limit)
-        ends_at = time.monotonic() + limit
-        request_id = headers["X-Request-Id"]
+        url, ends_at = self._url, time.monotonic() + limit
+        context = (self._ssl_context or _default_context()) if url.scheme == "https" else None
+        host, port = url.hostname or "", url.port or (443 if context else 80)
+        connection = http.client.HTTPConnection(host, port)
+        if context:
+            connection = http.client.HTTPSConnection(host, port, context=context)
         timed_out = threading.Event()
+        failure: Exception
+        try:
+            sock = connection.sock = _connect(host, port, ends_at)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if context:
+                sock.settimeout(_left(ends_at))
+                sock = connection.sock = context.wrap_socket(sock, server_hostname=host)
+            sock.settimeout(_left(ends_at))
 
-        def end() -> None:
-            # The timeout of the socket is for each read, so a server that sends a byte now and then would never end.
-            timed_out.set()
-            if connection.sock:
+            def end() -> None:
+                # The timeout of the socket is for each read, so a server that sends a byte now and then would never
+                # end. `connection.sock` is not used, as http.client drops it after `Connection: close`.
+                timed_out.set()
                 try:
-                    socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
                 except OSError:
                     pass
 
-        timer = threading.Timer(limit, end)
-        timer.daemon = True
-        timer.start()
-        try:
+            timer = threading.Timer(_left(ends_at), end)
+            timer.daemon = True
+            timer.start()
             try:
-                connection.request(method, url.path + path, body, headers)
-            except (BrokenPipeError, ConnectionResetError):
-                # A server that rejects a body may reply before it has read all of it.
-                if connection.sock is None:
-                    raise
-            with connection.getresponse() as response:
-                text = bytearray()
-                while len(text) <= _MAX_REPLY_BYTES:
-                    part = response.read(65_536)
-                    if not part:
-                        break
-                    text += part
-                if len(text) > _MAX_REPLY_BYTES:
-                    return response.status, response.headers, None
-                # Reads of a limited size do not report a body that ends early.
-                if response.length or timed_out.is_set():
-                    raise http.client.IncompleteRead(b"")
-                return response.status, response.headers, bytes(text)
+                try:
+                    connection.request(method, url.path + path, body, headers)
+                except (BrokenPipeError, ConnectionAbortedError, ConnectionResetError):
+                    pass  # A server that rejects a body may reply before it has read all of it.
+                with connection.getresponse() as response:
+                    text = bytearray()
+                    while len(text) <= _MAX_REPLY_BYTES:
+                        part = response.read(65_536)
+                        if not part:
+                            break
+                        text += part
+                    if len(text) > _MAX_REPLY_BYTES:
+                        return response.status, response.headers, None
+                    # Reads of a limited size do not report a body that ends early.
+                    if response.length or timed_out.is_set():
+                        raise http.client.IncompleteRead(b"")
+                    return response.status, response.headers, bytes(text)
+            finally:
+                timer.cancel()
         except (OSError, http.client.HTTPException) as error:
-            spent = f"{time.monotonic() - effort[0]:.1f} s and {effort[1]} attempt{'s' if effort[1] > 1 else ''}"
-            if timed_out.is_set() or isinstance(error, socket.timeout) or time.monotonic() >= ends_at:
-                raise TimeoutError(f"Timed out after {spent}: no reply.", request_id) from error
-            reason = getattr(error, "strerror", None) or type(error).__name__
-            message = f"No reply from {url.scheme}://{url.netloc} after {spent}: {reason}."
-            raise ConnectionError(message, request_id) from error
+            failure = error
         finally:
-            timer.cancel()
             connection.close()
+        # Outside of `except`, as an HTTPException can carry a part of the reply, and so of the order.
+        cause = failure if isinstance(failure, OSError) else None
+        spent = f"{time.monotonic() - effort[0]:.1f} s and {effort[1]} attempt{'s' if effort[1] > 1 else ''}"
+        request_id = headers["X-Request-Id"]
+        if timed_out.is_set() or isinstance(failure, socket.timeout) or time.monotonic() >= ends_at:
+            raise TimeoutError(f"Timed out after {spent}: no reply.", request_id) from cause
+        reason = getattr(failure, "strerror", None) or type(failure).__name__
+        broken = ConnectionError(f"No reply from {url.scheme}://{url.netloc} after {spent}: {reason}.", request_id)
+        broken.is_retryable = not isinstance(failure, ssl.SSLCertVerificationError)
+        raise broken from cause
 
     def _read_reply(self, reply, path: str, read, request_id: str) -> dict[str, Any]:
         status, headers, text = reply
-        kind = headers.get("Content-Type") or "without a type"
+        media_type = headers.get("Content-Type") or "without a type"
         request_id = headers.get("X-Request-Id") or request_id
         body = _parse_object(text)
         if 200 <= status < 300:
             result = None if body is None else read(body, request_id)
             if result is not None:
                 return result
-            message = f"The reply ({status}, {kind}) is not from the service; check base_url."
+            message = f"The reply ({status}, {media_type}) is not from the service; check base_url."
             raise OrdersError(message, "unexpected_reply", request_id)
         if 300 <= status < 400:
             message = "The address redirects; redirects are not followed, to protect the key."
@@ -557,7 +625,7 @@ class OrdersClient:
             "title": "Unexpected reply",
             "status": status,
             # It quotes nothing of the body, which may contain the request.
-            "detail": f"A proxy or another server replied with {status} ({kind}).",
+            "detail": f"A proxy or another server replied with {status} ({media_type}).",
             "code": "unexpected_reply",
         }
         problem["request_id"] = request_id
@@ -566,22 +634,24 @@ class OrdersClient:
             went_to = self._url.path + path.split("?")[0]
             hint = f" The request went to {went_to}; check base_url, to which the client appends the route."
         # By its code, because a 410 of a proxy says nothing about the cursor.
-        kinds = CursorExpiredError if problem["code"] == "cursor_expired" else _BY_STATUS.get(status)
+        kind = CursorExpiredError if problem["code"] == "cursor_expired" else _BY_STATUS.get(status)
         by_range = ServerError if status >= 500 else InvalidRequestError
-        raise (kinds or by_range)(problem, status, _read_retry_after(headers), hint)
+        raise (kind or by_range)(problem, status, _read_retry_after(headers), hint)
 
 
 def sign_body(body: str | bytes, secret: str) -> str:
     """The value of `x-service-signature` for the exact bytes that will be sent: `sha256=` and 64 hexadecimal digits."""
     if not isinstance(secret, str) or not secret:
         raise ValueError("The signing secret is missing.")
-    data = body.encode() if isinstance(body, str) else body
-    return "sha256=" + hmac.new(secret.encode(), data, hashlib.sha256).hexdigest()
+    data = _utf8(body) if isinstance(body, str) else body
+    return "sha256=" + hmac.new(_utf8(secret), data, hashlib.sha256).hexdigest()
 
 
-def verify_event(
-    body: str | bytes, headers: Mapping[str, str], secret: str | Sequence[str]
-) -> dict[str, Any]:
+class _Headers(Protocol):
+    def items(self) -> Iterable[tuple[Any, Any]]: ...
+
+
+def verify_event(body: str | bytes, headers: _Headers, secret: str | Sequence[str]) -> dict[str, Any]:
     """Verifies a delivered event (Standard Webhooks 1.0) in constant time, and returns it.
 
     :param body: the exact bytes received, before parsing.
@@ -589,12 +659,12 @@ def verify_event(
     :param secret: `whsec_…`; several during a rotation: a signature by any of them is valid.
     :raises VerificationError: when the request must be rejected.
     """
-    keys = [_read_secret(one) for one in ([secret] if isinstance(secret, str) else secret)]
+    keys = [_read_secret(one) for one in ([secret] if isinstance(secret, str) else secret or ())]
     if not keys:
         raise ValueError("The secret to verify with is missing.")
     if not isinstance(body, (str, bytes, bytearray)):
         raise TypeError("body must be the bytes or the text of the request, before parsing.")
-    data = body.encode() if isinstance(body, str) else bytes(body)
+    data = body.encode("utf-8", "replace") if isinstance(body, str) else bytes(body)
     identifier, timestamp, signatures = (
         _read_header(headers, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
     )
@@ -610,11 +680,12 @@ def verify_event(
     signed = f"{identifier}.{timestamp}.".encode("utf-8", "replace") + data
     expected = [b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys]
     # All of them are compared, so that the time does not tell which one matches.
-    matches = [hmac.compare_digest(one, given.encode("utf-8", "replace")) for one in expected for given in signatures.split(" ")]
+    given = [signature.encode("utf-8", "replace") for signature in signatures.split(" ")]
+    matches = [hmac.compare_digest(one, other) for one in expected for other in given]
     if not any(matches):
         raise VerificationError("No signature matches: check the secret, and that the body is as it was received.")
     event = _parse_object(data)
-    if not _is_event(event):
+    if event is None or not _is_event(event):
         raise VerificationError("The signature is valid, but the body is not an event.")
     return event
 
@@ -624,8 +695,10 @@ def _read_base_url(base_url: str) -> urllib.parse.SplitResult:
     try:
         url = urllib.parse.urlsplit(base_url)
         is_valid = url.scheme in ("http", "https") and url.hostname and (url.port is None or url.port > 0)
+        # http.client fails at names that this cannot encode.
+        (url.hostname or "").encode("idna")
     except (ValueError, AttributeError, TypeError):
-        raise ValueError(message) from None
+        is_valid = False
     if not is_valid or "@" in url.netloc or url.query or url.fragment or not re.fullmatch(r"[\x21-\x7e]+", base_url):
         raise ValueError(message)
     route = _ROUTE.search(url.path)
@@ -658,7 +731,7 @@ def _submit_headers(body: bytes, idempotency_key: str | None, strict: bool, wait
 def _prefer(wait: float) -> dict[str, str]:
     if not _is_number(wait) or not 0 <= wait <= _MAX_WAIT:
         raise ValueError(f"wait must be a number of seconds from 0 to {_MAX_WAIT}.")
-    return {"Prefer": f"wait={math.floor(wait)}"} if wait > 0 else {}
+    return {"Prefer": f"wait={math.ceil(wait)}"} if wait > 0 else {}
 
 
 def _reject_text(value: Any, name: str) -> None:
@@ -668,23 +741,41 @@ def _reject_text(value: Any, name: str) -> None:
 
 
 def _json_bytes(value: Any) -> bytes:
+    text = None
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_encode)
+    except (ValueError, RecursionError):
+        pass
+    if text is None:
+        raise ValueError("The order contains a number or a reference that JSON cannot express.")
+    return _utf8(text)
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        return format(value, "f")
+    raise TypeError(f"JSON cannot express this {type(value).__name__}.")
+
+
+def _utf8(text: str) -> bytes:
+    """The error of `encode` contains the text, as the context of any error that is raised while it is handled."""
+    try:
+        return text.encode()
     except UnicodeEncodeError:
-        raise ValueError("The text contains half of a surrogate pair, which is not a character.") from None
-    except ValueError:
-        raise ValueError("The order contains a number or a reference that JSON cannot express.") from None
+        pass
+    raise ValueError("The text contains half of a surrogate pair, which is not a character.")
 
 
 def _bytes_of(order: Payload) -> bytes:
     if isinstance(order, (bytes, bytearray)):
         return bytes(order)
-    if not isinstance(order, str):
-        return _json_bytes(order)
-    try:
-        return order.encode()
-    except UnicodeEncodeError:
-        raise ValueError("The text contains half of a surrogate pair, which is not a character.") from None
+    if isinstance(order, str):
+        return _utf8(order)
+    if not isinstance(order, Mapping):
+        raise TypeError("An order must be a dict, or its JSON as str or bytes.")
+    return _json_bytes(order)
 
 
 def _line_of(order: Payload) -> bytes:
@@ -694,7 +785,8 @@ def _line_of(order: Payload) -> bytes:
     try:
         return line if line.decode().strip() else b"null"
     except UnicodeDecodeError:
-        raise ValueError("An order of the batch is not UTF-8.") from None
+        pass
+    raise ValueError("An order of the batch is not UTF-8.")
 
 
 def _cancellation(source_order_id: str, reason: str | None) -> dict[str, Any]:
@@ -723,22 +815,23 @@ def _has_texts(value: Any, *names: str) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
-def _read_retry_after(headers: Mapping[str, str]) -> float | None:
+def _read_retry_after(headers: http.client.HTTPMessage) -> float | None:
     """`Retry-After` in seconds. A date is relative to the date of the reply, not to the local clock."""
     value = (headers.get("Retry-After") or "").strip()
     if re.fullmatch(r"[0-9]+", value):
-        return float(min(int(value[:10]), 10**9))
+        return min(float(value), _MAX_PAUSE)
     until = _read_date(value)
     if until is None:
         return None
     now = _read_date(headers.get("Date") or "")
-    return max(0.0, until - (time.time() if now is None else now))
+    return min(max(0.0, until - (time.time() if now is None else now)), _MAX_PAUSE)
 
 
 def _read_date(value: str) -> float | None:
     try:
-        return email.utils.parsedate_to_datetime(value).timestamp()
-    except (TypeError, ValueError, IndexError):
+        date = email.utils.parsedate_to_datetime(value)
+        return (date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)).timestamp()
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
 
 
@@ -755,7 +848,37 @@ def _read_accepted(body: dict[str, Any], request_id: str) -> dict[str, Any] | No
     return body
 
 
-def _read_results(count: int, is_result: Callable[[Any], bool]):
+def _pause(seconds: float, error: OrdersError) -> None:
+    _log.warning("Retrying in %.1f s: %s", seconds, error)
+    time.sleep(seconds)
+
+
+def _left(ends_at: float) -> float:
+    """The seconds left, for a socket, for which 0 has another meaning."""
+    return max(0.001, ends_at - time.monotonic())
+
+
+@functools.lru_cache(maxsize=None)
+def _default_context() -> ssl.SSLContext:
+    """Once for all, as it takes some 100 ms of CPU; and not of the client, which could no longer be pickled."""
+    return ssl.create_default_context()
+
+
+def _connect(host: str, port: int, ends_at: float) -> socket.socket:
+    """Each address gets half of the time left, so that a dead one leaves time for the next."""
+    failure: OSError = socket.timeout()
+    for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        left = ends_at - time.monotonic()
+        if left <= 0:
+            break
+        try:
+            return socket.create_connection((str(address[0]), port), left / 2)
+        except OSError as error:
+            failure = error
+    raise failure
+
+
+def _read_results(count: int, is_result: Callable[[Any], bool]) -> _Read:
     def read(body: dict[str, Any], request_id: str) -> dict[str, Any] | None:
         results = body.get("results")
         if not isinstance(results, list) or not all(is_result(result) for result in results):
@@ -818,7 +941,7 @@ def _read_secret(secret: str) -> bytes:
     return key
 
 
-def _read_header(headers: Mapping[str, str], name: str) -> str:
+def _read_header(headers: _Headers, name: str) -> str:
     """Several values are joined, so that a header that was added to the request makes the signature invalid."""
     value = " ".join(str(value) for key, value in headers.items() if str(key).lower() == name).strip()
     if not value:

@@ -2,12 +2,16 @@
 
 import itertools
 import json
+import logging
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 
 import orders  # noqa: E402
+
+# Warnings of retries would be printed as errors.
+logging.disable()
 
 
 def run(given, method, args, options):
