@@ -54,6 +54,15 @@ export async function stillRunning(pids: readonly number[]): Promise<number[]> {
   return pids.filter((pid) => running.has(pid));
 }
 
+/** Signals processes, except those that have ended. */
+export function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {}
+  }
+}
+
 /** Excludes zombies. */
 async function listRunning(): Promise<{ pid: number; parent: number }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat='], { maxBuffer: 2 ** 24 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf, stillRunning } from './child.ts';
+import { childrenOf, signalAll, stillRunning } from './child.ts';
 import { type LocalPostgres, startPostgres } from './postgres.ts';
 import { startRestartable } from './restartable.ts';
 
@@ -38,9 +38,9 @@ export async function startFaultyPostgres(options: {
 
   // The postmaster first, so that it starts no more processes.
   async function freeze({ pid: postmaster } = restartable.current): Promise<void> {
-    signal(postmaster, 'SIGSTOP');
+    signalAll([postmaster], 'SIGSTOP');
     const children = await childrenOf(postmaster);
-    for (const pid of children) signal(pid, 'SIGSTOP');
+    signalAll(children, 'SIGSTOP');
     frozen = [...children, postmaster];
   }
 
@@ -48,14 +48,14 @@ export async function startFaultyPostgres(options: {
     await freeze(postgres);
     const processes = frozen;
     frozen = [];
-    for (const pid of processes) signal(pid, 'SIGKILL');
+    signalAll(processes, 'SIGKILL');
     await postgres.exited;
     // Postgres must not be restarted on the data while a process of the old one lives.
     while ((await stillRunning(processes)).length > 0) await sleep(10);
   }
 
   function thaw(): void {
-    for (const pid of frozen) signal(pid, 'SIGCONT');
+    signalAll(frozen, 'SIGCONT');
     frozen = [];
   }
 
@@ -75,11 +75,4 @@ export async function startFaultyPostgres(options: {
       await restartable.close('SIGQUIT');
     },
   };
-}
-
-/** Ignores processes that have ended. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {}
 }

@@ -14,8 +14,10 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { startMachines, whyNoMachines } from '@orders/test-services/machines.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { type PostgresCluster, startPostgresCluster, whyNoCluster } from '@orders/test-services/postgres-cluster.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { type App, startApp } from './apps.ts';
 import { type EndpointReceiver, endpointUrl, startEndpointReceiver } from './endpoint-receiver.ts';
@@ -25,7 +27,11 @@ import { type MemoryDisk, mountMemoryDisk } from './memory-disk.ts';
 
 /** A small deployment of the service: two processes of each app, on stores with fault injection. */
 export interface Deployment {
-  postgres: FaultyPostgres;
+  /** Of the only Postgres, or of the primary of the cluster. */
+  databaseUrl: string;
+  /** Null if there is a cluster. */
+  postgres: FaultyPostgres | null;
+  cluster: PostgresCluster | null;
   /** The disk with the data of Postgres; null if it is the machine's own disk, which is never filled. */
   disk: MemoryDisk | null;
   redis: FaultyRedis;
@@ -59,7 +65,9 @@ const PROCESSES_PER_APP = 2;
 const SENDERS = 4;
 /** The others verify that an account without events has none. */
 const SENDERS_WITH_EVENTS = 2;
-const DISK_BYTES = 2 ** 31;
+const DISK_BYTES = 2 ** 32;
+/** Of Postgres. */
+const MEMBERS = 3;
 /** Frequent checkpoints, like a database that runs for days, and no restart after a crash, so that each crash is detected. */
 const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
 
@@ -72,9 +80,15 @@ when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
 /**
  * Starts all services and processes.
  *
- * @param options `logs` is a directory for the logs of the processes. By default they are deleted at the end.
+ * @param options `logs` is a directory for the logs of the processes. By default they are deleted at the end. `isCluster`: Postgres is a
+ * cluster of three machines.
+ * @throws {Error} with one line that says what is missing.
  */
-export async function startDeployment(options: { findings: Findings; logs?: string | undefined }): Promise<Deployment> {
+export async function startDeployment(options: {
+  findings: Findings;
+  logs?: string | undefined;
+  isCluster: boolean;
+}): Promise<Deployment> {
   if (!findRedisServer()) throw new Error('There is no redis-server or valkey-server on the PATH.');
   const directory = await mkdtemp(join(tmpdir(), 'orders-faults-'));
   const ends = [() => rm(directory, { recursive: true, force: true })];
@@ -91,7 +105,7 @@ export async function startDeployment(options: { findings: Findings; logs?: stri
 
 async function start(
   directory: string,
-  { findings, logs = join(directory, 'logs') }: Parameters<typeof startDeployment>[0],
+  { findings, isCluster, logs = join(directory, 'logs') }: Parameters<typeof startDeployment>[0],
   ends: (() => Promise<void>)[],
 ): Promise<Omit<Deployment, 'stop'>> {
   // Postgres runs as another user if this process runs as root.
@@ -100,37 +114,21 @@ async function start(
   const place = join(directory, 'disk');
   const disk = await mountMemoryDisk(place, DISK_BYTES);
   if (disk) ends.push(disk.unmount);
-  const postgres = await startFaultyPostgres({
-    directory: join(place, 'postgres'),
-    password: 'faults',
-    port: await freePort(),
-    settings: POSTGRES_SETTINGS,
-    onUnexpectedExit(lastLines) {
-      // A Postgres without disk space may exit.
-      if (disk?.isFull) return;
-      const errorLines = lastLines.filter(
-        (line) => /(LOG|DETAIL|FATAL|PANIC): /.test(line) && !/in recovery mode/.test(line),
-      );
-      findings.add({
-        name: 'postgres-crashed',
-        id: new Date().toISOString(),
-        detail: errorLines.slice(-6).join(' ⏎ '),
-      });
-      if (!postgres.isRunning) void postgres.start().catch(() => {});
-    },
-  });
-  ends.push(postgres.close);
+  const [postgres, cluster] = isCluster
+    ? [null, await startCluster(place, logs, ends)]
+    : [await startSingle(join(place, 'postgres'), { disk, findings, ends }), null];
+  const databaseUrl = postgres?.url ?? cluster?.url ?? '';
   const redis = await startFaultyRedis(await freePort());
   ends.push(redis.close);
   const secretsKey = randomBytes(32);
-  const { senders, endpoints } = await prepare(postgres.url, secretsKey, findings);
+  const { senders, endpoints } = await prepare(databaseUrl, secretsKey, findings);
   ends.push(...endpoints.map(({ close }) => close));
 
   const env = {
     NODE_ENV: 'production',
     LOG_FORMAT: 'json',
     ...SHORT_TIMES,
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: databaseUrl,
     QUEUE_URL: redis.url,
     SECRETS_KEY: secretsKey.toString('base64'),
     CALLBACK_ALLOW: '127.0.0.1:*',
@@ -153,17 +151,56 @@ async function start(
     workers.push(await launch('worker', number));
     notifiers.push(await launch('notifier', number));
   }
-  return { postgres, disk, redis, intakes, workers, notifiers, endpoints, urls, senders };
+  return { databaseUrl, postgres, cluster, disk, redis, intakes, workers, notifiers, endpoints, urls, senders };
+}
+
+async function startSingle(
+  directory: string,
+  { disk, findings, ends }: { disk: MemoryDisk | null; findings: Findings; ends: (() => Promise<void>)[] },
+): Promise<FaultyPostgres> {
+  const postgres = await startFaultyPostgres({
+    directory,
+    password: 'faults',
+    port: await freePort(),
+    settings: POSTGRES_SETTINGS,
+    onUnexpectedExit(lastLines) {
+      // A Postgres without disk space may exit.
+      if (disk?.isFull) return;
+      const errorLines = lastLines.filter(
+        (line) => /(LOG|DETAIL|FATAL|PANIC): /.test(line) && !/in recovery mode/.test(line),
+      );
+      findings.add({
+        name: 'postgres-crashed',
+        id: new Date().toISOString(),
+        detail: errorLines.slice(-6).join(' ⏎ '),
+      });
+      if (!postgres.isRunning) void postgres.start().catch(() => {});
+    },
+  });
+  ends.push(postgres.close);
+  return postgres;
+}
+
+async function startCluster(place: string, logs: string, ends: (() => Promise<void>)[]): Promise<PostgresCluster> {
+  const missing = (await whyNoMachines()) ?? whyNoCluster();
+  if (missing) throw new Error(`There can be no cluster of Postgres here: ${missing}.`);
+  const machines = await startMachines(MEMBERS);
+  ends.push(machines.close);
+  const directory = join(place, 'cluster');
+  await mkdir(directory);
+  const cluster = await startPostgresCluster({ directory, logs, machines: machines.all });
+  ends.push(cluster.close);
+  return cluster;
 }
 
 const RESTART_TIMEOUT_MS = 120_000;
 
-/** Starts Postgres if it is down, also if it exits during this call, and resolves when it accepts queries. */
-export async function restartPostgres({ postgres }: Deployment): Promise<void> {
+/** Starts a single Postgres if it is down, also if it exits during this call, and resolves when queries are accepted. */
+export async function restartPostgres({ postgres, databaseUrl }: Deployment): Promise<void> {
   for (const startedAt = Date.now(); ; await sleep(50)) {
     try {
-      if (!postgres.isRunning) await postgres.start();
-      await withClient(postgres.url, (client) => client.query('select 1'));
+      if (postgres && !postgres.isRunning) await postgres.start();
+      await withClient(databaseUrl, (client) => client.query('select 1'));
       return;
     } catch (error) {
       if (Date.now() - startedAt > RESTART_TIMEOUT_MS) throw error;

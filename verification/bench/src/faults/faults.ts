@@ -1,4 +1,6 @@
 import { withClient } from '@orders/test-services/databases.ts';
+import type { Machine } from '@orders/test-services/machines.ts';
+import type { PostgresCluster } from '@orders/test-services/postgres-cluster.ts';
 import { Redis } from 'ioredis';
 import { cutRequests } from './cut-requests.ts';
 import { type Deployment, restartPostgres } from './deployment.ts';
@@ -23,7 +25,9 @@ export interface Fault {
   inject(context: FaultContext, target: number): Promise<unknown>;
   /** Restarts stopped processes, removes the fault, and resolves when everything works again. */
   recover(context: FaultContext, target: number): Promise<unknown>;
-  /** Why the fault cannot be injected on this machine; null if it can. */
+  /** Whether it is one of a cluster of Postgres; see `deploy/high-availability`. */
+  isOfCluster?: boolean;
+  /** Why the fault cannot be injected in this deployment; null if it can. */
   unavailableReason?: (deployment: Deployment) => string | null;
 }
 
@@ -31,6 +35,8 @@ const BRIEF = [0, 0.5] as const;
 const DOWN = [0.3, 2] as const;
 const FROZEN = [1, 4] as const;
 const HELD = [2, 5] as const;
+/** Longer than Patroni takes to replace a primary, which is at least 20 s. */
+const OUT = [30, 40] as const;
 
 const REQUESTS_CUT = 300;
 
@@ -72,29 +78,32 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'postgres-killed',
     durationSeconds: DOWN,
-    inject: ({ postgres }) => postgres.kill(),
+    inject: async ({ postgres }) => postgres?.kill(),
     recover: restartPostgres,
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'postgres-restarted',
     durationSeconds: BRIEF,
-    inject: ({ postgres }) => postgres.shutDown(),
+    inject: async ({ postgres }) => postgres?.shutDown(),
     recover: restartPostgres,
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'postgres-frozen',
     durationSeconds: FROZEN,
-    inject: ({ postgres }) => postgres.freeze(),
+    inject: async ({ postgres }) => postgres?.freeze(),
     async recover(context) {
-      context.postgres.thaw();
+      context.postgres?.thaw();
       await restartPostgres(context);
     },
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'sessions-ended',
     durationSeconds: BRIEF,
-    inject: ({ postgres }) =>
-      withClient(postgres.url, (client) =>
+    inject: ({ databaseUrl }) =>
+      withClient(databaseUrl, (client) =>
         client.query(
           'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
         ),
@@ -142,7 +151,8 @@ export const FAULTS: readonly Fault[] = [
       await context.disk?.free();
       await restartPostgres(context);
     },
-    unavailableReason: ({ disk }) => (disk ? null : 'mounting a disk requires root on Linux'),
+    unavailableReason: (deployment) =>
+      whyNotSingle(deployment) ?? (deployment.disk ? null : 'mounting a disk requires root on Linux'),
   },
   {
     name: 'requests-cut',
@@ -158,8 +168,9 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'stores-killed',
     durationSeconds: DOWN,
-    inject: ({ postgres, redis }) => Promise.all([postgres.kill(), redis.stop()]),
+    inject: ({ postgres, redis }) => Promise.all([postgres?.kill(), redis.stop()]),
     recover: (context) => Promise.all([restartPostgres(context), context.redis.startEmpty()]),
+    unavailableReason: whyNotSingle,
   },
   appFault('notifier-killed', 'notifiers', 'kill'),
   appFault('notifier-drained', 'notifiers', 'drain'),
@@ -174,6 +185,30 @@ export const FAULTS: readonly Fault[] = [
   endpointFault('endpoint-hanging', 'hangs'),
   endpointFault('endpoint-resetting', 'resets'),
   endpointFault('endpoint-gone', 'gone'),
+  machineFault(
+    'primary-lost',
+    'primary',
+    ({ kill }) => kill(),
+    (machine, { boot }) => boot(machine),
+  ),
+  machineFault(
+    'primary-frozen',
+    'primary',
+    ({ freeze }) => freeze(),
+    ({ thaw }) => thaw(),
+  ),
+  machineFault(
+    'primary-cut-off',
+    'primary',
+    ({ cutOff }) => cutOff(),
+    ({ reconnect }) => reconnect(),
+  ),
+  machineFault(
+    'standby-lost',
+    'standby',
+    ({ kill }) => kill(),
+    (machine, { boot }) => boot(machine),
+  ),
 ];
 
 function targetOf<T>(all: readonly T[], target: number): T {
@@ -198,6 +233,36 @@ function endpointFault(name: string, mode: EndpointMode): Fault {
     inject: ({ endpoints }, target) => targetOf(endpoints, target).setMode(mode),
     recover: ({ endpoints }, target) => targetOf(endpoints, target).setMode('works'),
   };
+}
+
+/** A machine of the cluster of Postgres fails; nobody touches the others. */
+function machineFault(
+  name: string,
+  role: 'primary' | 'standby',
+  fail: (machine: Machine) => Promise<void>,
+  repair: (machine: Machine, cluster: PostgresCluster) => Promise<void>,
+): Fault {
+  let failed: Machine | undefined;
+  return {
+    name,
+    isOfCluster: true,
+    durationSeconds: OUT,
+    async inject({ cluster }) {
+      const primary = await cluster?.primary();
+      failed = cluster?.machines.find((machine) => (machine === primary) === (role === 'primary'));
+      if (!primary || !failed) throw new Error('the cluster has no primary');
+      await fail(failed);
+    },
+    async recover({ cluster }) {
+      if (failed && cluster) await repair(failed, cluster);
+      await cluster?.untilWhole();
+    },
+    unavailableReason: ({ cluster }) => (cluster ? null : 'there is no cluster'),
+  };
+}
+
+function whyNotSingle({ postgres }: Deployment): string | null {
+  return postgres ? null : 'it is for a single Postgres';
 }
 
 async function doNothing(): Promise<void> {}

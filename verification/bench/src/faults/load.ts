@@ -16,6 +16,8 @@ export interface RequestCounts {
   /** Other replies by status; 0 means no reply. */
   refused: Counts;
   cancellations: Counts;
+  /** The longest time in which nothing was accepted, in seconds. */
+  longestPause: number;
 }
 
 /** The clients of the service, all in this process. */
@@ -57,6 +59,7 @@ export function createLoad(options: {
   const inFlight = createInFlight();
   const refused = createCounter();
   let [accepted, replayed] = [0, 0];
+  let [acceptedAt, longestPause] = [0, 0];
   let stops: (() => Promise<void>)[] = [];
 
   function earlier(orders: readonly Order[]): Order | undefined {
@@ -98,6 +101,9 @@ export function createLoad(options: {
   }
 
   function accept(order: Order, body: { receipt_id: string; duplicate?: boolean; payload_mismatch?: boolean }): void {
+    const now = performance.now();
+    longestPause = Math.max(longestPause, (now - acceptedAt) / 1000);
+    acceptedAt = now;
     const isReplay = body.duplicate === true;
     if (body.payload_mismatch) findings.add({ name: 'payload-mismatch', id: body.receipt_id });
     if (isReplay) replayed += 1;
@@ -125,14 +131,16 @@ export function createLoad(options: {
     /** Starts sending orders. */
     start(): void {
       [accepted, replayed] = [0, 0];
+      [acceptedAt, longestPause] = [performance.now(), 0];
       const offering = offerAtRate({ perSecond: rate, max: MAX_IN_FLIGHT, inFlight }, sendNext);
       stops = [offering.stop, repeat(canceller.sendDue, CANCEL_INTERVAL_MS).stop];
     },
     /** Stops sending and waits for requests in flight. */
     async stop(): Promise<RequestCounts> {
+      longestPause = Math.max(longestPause, (performance.now() - acceptedAt) / 1000);
       await Promise.all(stops.map((stop) => stop()));
       await inFlight.settle();
-      return { accepted, replayed, refused: refused.take(), cancellations: await canceller.settle() };
+      return { accepted, replayed, longestPause, refused: refused.take(), cancellations: await canceller.settle() };
     },
     /** Sends an order until it is accepted or its attempts are used up. */
     deliver: (order: Order) => inFlight.track(sendWithRetries(order)),

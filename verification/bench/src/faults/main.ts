@@ -39,7 +39,11 @@ const program = new Command('npm run faults --')
   .option('--rounds <number>', 'number of rounds, each with one fault', parseWholeNumber, 20)
   .option('--round-seconds <number>', 'seconds of load in each round', parseWholeNumber, 6)
   .option('--rate <number>', 'orders sent per second', parseWholeNumber, 500)
-  .option('--only <names>', `faults, of ${FAULTS.map(({ name }) => name).join(',')}`, parseNames(FAULTS))
+  .option(
+    '--only <names>',
+    `faults, of ${FAULTS.map(({ name }) => name).join(',')}. Those that begin with primary- or standby- run on a cluster of three Postgres, and not by default; they take root, patroni, etcd and haproxy`,
+    parseNames(FAULTS),
+  )
   .addOption(
     new Option('--seed <number>', 'determines the order, times and targets of the faults')
       .argParser(parseWholeNumber)
@@ -66,13 +70,13 @@ async function run(options: Options): Promise<void> {
   const cancellations = createCancellationLedger(findings);
   const events = createEventLedger(findings);
   await withServices(
-    () => startDeployment({ findings, logs }),
+    () => startDeployment({ findings, logs, isCluster: options.only?.some(({ isOfCluster }) => isOfCluster) ?? false }),
     async (deployment) => {
       const random = mulberry32(seed + 1);
       const canceller = createCanceller({ cancellations, findings, ...deployment, random: mulberry32(seed + 3) });
       const load = createLoad({ ledger, findings, canceller, ...deployment, rate, random });
-      const foreign = createForeignSessions(deployment.postgres.url);
-      const { url } = deployment.postgres;
+      const foreign = createForeignSessions(deployment.databaseUrl);
+      const url = deployment.databaseUrl;
       const dispatcher = startDispatcher(url);
       const reviewers = startReviewers({
         url,
@@ -96,7 +100,7 @@ async function run(options: Options): Promise<void> {
 }
 
 async function runFaults(
-  { only = [...FAULTS], rounds, roundSeconds, rate, seed, json }: Options,
+  { only = FAULTS.filter(({ isOfCluster }) => !isOfCluster), rounds, roundSeconds, rate, seed, json }: Options,
   deps: RoundsDeps,
 ): Promise<void> {
   const notRun = only.flatMap((fault) => {
@@ -107,7 +111,10 @@ async function runFaults(
   const done = await runRounds(planRounds(possible, { rounds, roundSeconds, seed }), deps);
   const result = report(done, notRun);
   process.stdout.write(`${renderReport(result)}\n`);
-  const names = possible.length < FAULTS.length ? ` --only ${possible.map(({ name }) => name).join(',')}` : '';
+  const names =
+    possible.length < FAULTS.filter(({ isOfCluster }) => !isOfCluster).length || possible[0]?.isOfCluster
+      ? ` --only ${possible.map(({ name }) => name).join(',')}`
+      : '';
   printProgress(
     `To repeat: npm run faults -- --seed ${seed} --rounds ${rounds} --round-seconds ${roundSeconds} --rate ${rate}${names}`,
   );
@@ -127,7 +134,7 @@ async function sabotage(wanted: SabotageKind | 'all', deps: RoundsDeps): Promise
   const kinds = wanted === 'all' ? (Object.keys(SABOTAGES) as SabotageKind[]) : [wanted];
   process.exitCode = 1;
   for (const kind of kinds) {
-    const found = await withClient(context.postgres.url, (client) => findSabotage(client, deps, kind));
+    const found = await withClient(context.databaseUrl, (client) => findSabotage(client, deps, kind));
     const names = [...Map.groupBy(found, ({ name }) => name)].map(([name, { length }]) => `${name} (${length})`);
     const isDetected = found.some(({ name }) => name === SABOTAGES[kind].foundAs);
     const verdict = isDetected ? 'VIOLATED' : `NOT DETECTED, ${SABOTAGES[kind].foundAs} was not found`;

@@ -75,7 +75,7 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
     const crashes = findings.known('postgres-crashed').length;
     try {
       await restartPostgres(context);
-      return await withClient(context.postgres.url, (client) => verify(client, startedAt, recoveredAt, deps));
+      return await withClient(context.databaseUrl, (client) => verify(client, startedAt, recoveredAt, deps));
     } catch (error) {
       await sleep(CRASH_DETECTION_MS);
       if (findings.known('postgres-crashed').length === crashes) throw error;
@@ -158,7 +158,7 @@ async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<vo
     if (!reply) findings.add({ name: 'cancellation-unanswered', id: `account ${sender.accountId} ${sourceOrderId}` });
   }
   await dispatcher.untilShown(patienceOf(SETTLE_SECONDS));
-  await withClient(context.postgres.url, async (client) => {
+  await withClient(context.databaseUrl, async (client) => {
     for (const [name, cursor, rows] of [
       ['not-dispatched', dispatcher.cursor, NOT_DISPATCHED],
       ['request-not-shown', dispatcher.requestCursor, NOT_SHOWN],
