@@ -865,14 +865,15 @@ def _default_context() -> ssl.SSLContext:
 
 
 def _connect(host: str, port: int, ends_at: float) -> socket.socket:
-    """Each address gets half of the time left, so that a dead one leaves time for the next."""
+    """Each address but the last gets half of the time left, so that a dead one leaves time for the next."""
     failure: OSError = socket.timeout()
-    for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for index, (*_, address) in enumerate(addresses, 1):
         left = ends_at - time.monotonic()
         if left <= 0:
             break
         try:
-            return socket.create_connection((str(address[0]), port), left / 2)
+            return socket.create_connection((str(address[0]), port), left if index == len(addresses) else left / 2)
         except OSError as error:
             failure = error
     raise failure
