@@ -27,7 +27,7 @@ test('without --json the output is text, in lines of at most 100 columns', async
   const { stdout: made } = await cli.run('accounts', 'create', `${'Long name '.repeat(15)}end`);
   expect(made).toMatch(/^account +\d+\nname +Long name/);
   const { stdout } = await cli.run('accounts', 'list');
-  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +SIGNING +LIMIT +RESENDS +CREATED\n/);
+  expect(stdout).toMatch(/^ *ID {2}NAME +STATE +TESTS OF +SIGNING +LIMIT +RESENDS +CREATED\n/);
   expect(stdout).toContain('…');
   for (const line of `${made}${stdout}`.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -123,6 +123,9 @@ test('test opens the test account, made once, with signing and events', async ()
   expect(await cli.json('accounts', 'test', id)).toEqual(opened);
   expect((await cli.json('signing', 'show', id)).secrets).toHaveLength(1);
   expect(await cli.json('events', 'show', id)).toMatchObject({ is_enabled: true });
+  expect((await cli.run('accounts', 'list')).stdout).toMatch(
+    new RegExp(`^ *${id} {2}Careful \\(test\\) +active +${account_id} {2}enabled `, 'm'),
+  );
   expect((await cli.audit(account_id)).map(({ action }) => action)).toEqual([
     'account_created',
     'test_account_created',
@@ -186,7 +189,7 @@ test('busiest lists who has sent most lately, and nobody who has not', async () 
     { account_id: asleep },
   ]);
   expect((await cli.run('accounts', 'busiest')).stdout).toMatch(
-    /^ID {2}NAME +STATE +LIMIT +ACCEPTED {2}DUPLICATE {2}DEAD\n/,
+    /^ID {2}NAME +STATE +TESTS OF +LIMIT +ACCEPTED {2}DUPLICATE {2}DEAD\n/,
   );
   expect((await cli.run('accounts', 'busiest', '--within', '1s')).stdout).toBe('Nobody has sent anything lately.\n');
 });

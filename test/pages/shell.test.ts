@@ -497,4 +497,20 @@ describe('test mode', () => {
     await stranger.getByRole('button', { name: 'Sign out' }).waitFor();
     expect(await stranger.getByRole('switch', { name: 'Test mode' }).count()).toBe(0);
   });
+
+  test('marks the account in the list of operators', async () => {
+    const account = await stack.account();
+    const tests = await stack.account();
+    await knex('accounts').where({ account_id: tests.id }).update({ test_of: account.id });
+    const page = await openPageAs(portal, await createPerson(stack, null), '/operator');
+    const rowOfAccount = async ({ id }: { id: number }) => {
+      await page.getByRole('searchbox').fill(String(id));
+      return page.getByRole('row', { name: new RegExp(`#${id}\\b`) });
+    };
+    await (await rowOfAccount(tests)).getByText('test account', { exact: true }).waitFor();
+    await expectAccessible(page);
+    const live = await rowOfAccount(account);
+    await live.waitFor();
+    expect(await live.getByText('test account', { exact: true }).count()).toBe(0);
+  });
 });

@@ -163,11 +163,12 @@ function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; counted
   );
 }
 
-function AccountBadges({ account: { state, signing_enabled } }: { account: AccountRow }): ReactNode {
+function AccountBadges({ account: { state, signing_enabled, test_of } }: { account: AccountRow }): ReactNode {
   const { t } = useTranslation('operator');
   return (
     <span className="row">
       <span className={state === 'active' ? 'badge' : 'badge badge-warn'}>{t(`accounts.${state}`)}</span>
+      {test_of !== null && <span className="badge">{t('accounts.test')}</span>}
       {signing_enabled && <span className="badge">{t('accounts.signs')}</span>}
     </span>
   );
