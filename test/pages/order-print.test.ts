@@ -7,7 +7,7 @@ import { numbered, paneOf, useOpenOrder } from '../harness/review-page.ts';
 
 const describe = describeWith('chromium');
 
-const { portal, shop, begin, colleague, knex } = useOpenOrder();
+const { stack, portal, shop, begin, colleague, knex } = useOpenOrder();
 
 const KITCHEN_ORDER = numbered('K-7', {
   customer: { name: 'فاطمة', phone: '050 123 4567' },
@@ -134,6 +134,17 @@ describe('a printed order', () => {
     const text = await paper(page, 1);
     expect(text).toMatch(/^TEST – do not deliver\nCANCELLED\nK-7/);
     expect(text).toMatch(/\nPAID\n/);
+  });
+
+  test('in a test account says that it is a test', async () => {
+    const id = await begin(KITCHEN_ORDER);
+    const live = await stack.account();
+    await knex('memberships').where({ account_id: shop.account.id }).update({ account_id: live.id });
+    await knex('accounts').where({ account_id: shop.account.id }).update({ test_of: live.id });
+    const page = await visitWithPrinter(id);
+    await page.keyboard.press('p');
+    await printButton(page).click();
+    expect(await paper(page, 1)).toMatch(/^TEST – do not deliver\nK-7/);
   });
 
   test('that cannot be recorded is printed as a copy, and only on request', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
+import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type TestPerson } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
@@ -92,7 +93,14 @@ describe('as CSV', () => {
     expect(text).toMatch(/^\uFEFForder_id,order_number,source_order_id,.*\r\n.*"محمد ""Mo"", the first".*\r\n/s);
     expect(text.endsWith('\r\n')).toBe(true);
     const texts = ofTextFields(() => '');
-    const common = { channel: 'rest', source: '', currency: 'AED', received_at: received_at.toISOString(), ...texts };
+    const common = {
+      channel: 'rest',
+      source: '',
+      is_test: 'false',
+      currency: 'AED',
+      received_at: received_at.toISOString(),
+      ...texts,
+    };
     const nothing = { reviewed_by: '', reviewed_at: '', customer_name: '', customer_phone: '', customer_email: '' };
     const noFields = {
       customer_id: '',
@@ -193,6 +201,24 @@ test('as JSON, orders have their items and notes', async () => {
       notes: [{ note_id: expect.any(Number), at: expect.any(String), by: 'a@example.test', text: 'Call first' }],
     }),
   ]);
+});
+
+test('a file says which orders are tests: those of their platform, and all of a test account', async () => {
+  const { account, exportOrders } = await openAccount();
+  const order_ids = [await insert(account), await insert(account, { is_test: true })];
+  const marks = async (request: typeof exportOrders, order_ids: number[]) => [
+    rowsOf((await request({ order_ids, format: 'csv' })).text).map(({ is_test }) => is_test),
+    JSON.parse((await request({ order_ids, format: 'json' })).text).orders.map((order: ExportedOrder) => order.is_test),
+  ];
+  expect(await marks(exportOrders, order_ids)).toEqual([
+    ['false', 'true'],
+    [false, true],
+  ]);
+  const tests = await openAccount();
+  const order_id = await insert(tests.account);
+  await knex('memberships').where({ account_id: tests.account.id }).update({ account_id: account.id });
+  await knex('accounts').where({ account_id: tests.account.id }).update({ test_of: account.id });
+  expect(await marks(tests.exportOrders, [order_id])).toEqual([['true'], [true]]);
 });
 
 test('1,000 orders are one file', async () => {

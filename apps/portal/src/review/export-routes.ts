@@ -73,6 +73,7 @@ const COLUMNS: Record<string, (order: ExportedOrder) => Cell> = {
   source_order_id: (order) => order.source_order_id,
   channel: (order) => order.channel,
   source: (order) => order.source?.name ?? null,
+  is_test: (order) => String(order.is_test),
   review_state: (order) => order.review_state,
   reviewed_by: (order) => order.reviewed_by,
   reviewed_at: (order) => order.reviewed_at?.toISOString() ?? null,

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import { type OrderDetail, type RecordedPrint, recordPrint } from '../../../api/review.ts';
-import { useAccountId } from '../../../api/session.ts';
+import { useAccount, useAccountId } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
 import { printPaper } from '../../../components/preference.ts';
@@ -40,6 +40,7 @@ export function OrderPrint(props: {
       setSent({ detail: (await reload()) ?? detail, print });
     },
   });
+  const account = useAccount(accountId);
   usePageSize(paper === 'ticket');
   useEffect(() => {
     if (sent) window.print();
@@ -51,7 +52,8 @@ export function OrderPrint(props: {
     <PrintFrame
       title={t('print.one', { number: order.order_number })}
       className={`is-${paper}`}
-      isReady={!recording.isPending}
+      // No paper without the mark of a test, which the kitchen would cook.
+      isReady={account !== undefined && !recording.isPending}
       choices={
         <Segments label={t('print.paper.label')} hidesLabel options={options} value={paper} onChange={printPaper.set} />
       }
@@ -69,7 +71,7 @@ export function OrderPrint(props: {
         )}
       </div>
       <OrderOnPaper
-        order={{ ...order, notes }}
+        order={{ ...order, is_test: order.is_test || account?.test_of != null, notes }}
         marks={
           <>
             {cancellation?.closed_at === null && <p className="printed-mark">{t('print.cancelling')}</p>}
