@@ -143,7 +143,7 @@ const PAGES: Record<string, OfferedPage> = {
     path: () => '/developers',
     shows: 'Last used',
     viewer: [],
-    develop: ['Change limits', 'Create a key', 'Replace', 'Revoke'],
+    develop: ['Change limits', 'Create a key', 'Replace', 'Revoke', 'Turn on test mode'],
   },
   sources: {
     path: () => '/shops',
@@ -184,7 +184,7 @@ const PAGES: Record<string, OfferedPage> = {
     path: tab('try'),
     shows: 'Copy the code',
     viewer: ['Copy the code', 'Node.js', 'PHP', 'Python', 'curl', 'REST', 'signed webhook'],
-    develop: ['Send a test order'],
+    develop: ['Send a test order', 'Turn on test mode'],
   },
   settings: {
     path: () => '/settings',

@@ -498,6 +498,28 @@ describe('test mode', () => {
     expect(await stranger.getByRole('switch', { name: 'Test mode' }).count()).toBe(0);
   });
 
+  test('is offered where developers would try things on the account itself, and not in test mode', async () => {
+    const account = await stack.account();
+    const developer = await createPerson(stack, account.id, 'developer');
+    const page = await openPageAs(portal, developer, `/accounts/${account.id}/orders`);
+    const offer = page.getByRole('button', { name: 'Turn on test mode' });
+    await offer.waitFor();
+    await expectAccessible(page);
+    for (const tab of ['API keys', 'Try it']) {
+      await page.getByRole('link', { name: 'Developers', exact: true }).click();
+      await page.getByRole('link', { name: tab, exact: true }).click();
+      await offer.waitFor();
+      await expectAccessible(page);
+    }
+    // Clicked twice, it stays on.
+    await offer.dblclick();
+    await page.getByText('Test mode: orders here are never dispatched').waitFor();
+    const [{ account_id: id }] = await knex('accounts').where({ test_of: account.id });
+    expect(page.url()).toMatch(new RegExp(`/accounts/${id}/developers\\?tab=try$`));
+    await page.getByRole('heading', { name: 'Developers' }).waitFor();
+    expect(await offer.count()).toBe(0);
+  });
+
   test('marks the account in the list of operators', async () => {
     const account = await stack.account();
     const tests = await stack.account();

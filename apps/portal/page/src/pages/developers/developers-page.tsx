@@ -12,6 +12,7 @@ import { TABS, tabHref, useTab } from '../addresses.ts';
 import { lazyPage } from '../lazy-page.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { SnippetsCard } from './snippets-card.tsx';
+import { TestModeCard } from './test-mode-card.tsx';
 import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './developers.css';
@@ -41,6 +42,7 @@ export function DevelopersPage(): ReactNode {
       </PageHeader>
       {can('develop') && <SetupCard />}
       {tab === 'keys' && <KeysCard newKey={newKey} onNewKey={setNewKey} />}
+      {(tab === 'keys' || tab === 'try') && <TestModeCard />}
       <Suspense fallback={<Skeleton shape="blocks" />}>{tab === 'events' && <EventsTab />}</Suspense>
       {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}
       {tab === 'try' && (

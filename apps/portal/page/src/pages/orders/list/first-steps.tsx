@@ -6,6 +6,7 @@ import { useAccountId, useCan } from '../../../api/session.ts';
 import { PRESETS } from '../../../api/sources.ts';
 import { Card } from '../../../components/card.tsx';
 import { newSourceHref, tabHref } from '../../addresses.ts';
+import { TestModeCard } from '../../developers/test-mode-card.tsx';
 import { TestOrderCard } from '../../developers/test-order-card.tsx';
 
 /** What an account without orders can do next: connect a shop, send a test order, invite people. */
@@ -37,6 +38,7 @@ export function FirstSteps(): ReactNode {
         </ul>
       </Card>
       <TestOrderCard />
+      <TestModeCard />
       {can('manage') && (
         <Card
           title={t('review:list.invite')}
