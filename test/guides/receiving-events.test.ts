@@ -53,6 +53,7 @@ describeWith('php', 'python3')('a program of the page', () => {
 
   afterEach(async () => {
     for (const child of children) {
+      if (child.exitCode !== null) continue;
       const closed = once(child, 'close');
       child.kill('SIGKILL');
       await closed;
