@@ -1,7 +1,7 @@
-import { CLUSTER_SCHEME, parseClusterAddress } from '@orders/runtime/config/cluster-address.ts';
+import { parseRedisAddress, SEVERAL_NODES } from '@orders/runtime/config/redis-address.ts';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
-/** A single Redis (or Valkey), or a Redis Cluster. */
+/** A single Redis (or Valkey), also the primary that Sentinels name, or a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
 
 /** Limits of each connection, to a single Redis or to a cluster node; times in milliseconds. */
@@ -9,14 +9,15 @@ type Limits = Pick<RedisOptions, 'maxRetriesPerRequest' | 'commandTimeout' | 'so
 
 const COMMON_OPTIONS = { keepAlive: 10_000, disconnectTimeout: 200 };
 const CLUSTER_RETRY_MS = 100;
+const SENTINEL_TIMEOUT_MS = 2000;
 /** A hung master closes no connection, so a failover is only found by asking for the slots this often. */
 const SLOTS_REFRESH_MS = 5000;
 
 const retryStrategy = (times: number) => Math.min(times * 100, 1000);
 
-/** Whether a queue URL is of Redis, Valkey or a cluster of them; otherwise it is of BullMQ's Postgres backend. */
+/** Whether a queue URL is of Redis or Valkey, with one or several nodes; otherwise it is of BullMQ's Postgres backend. */
 export function isRedisUrl(url: string): boolean {
-  return /^rediss?:/.test(url) || CLUSTER_SCHEME.test(url);
+  return /^rediss?:/.test(url) || SEVERAL_NODES.test(url);
 }
 
 /**
@@ -36,14 +37,15 @@ export function openFailFastRedis(
     connectTimeout: 5000,
   };
   const retryMs = retry ? CLUSTER_RETRY_MS : 0;
-  const redis = CLUSTER_SCHEME.test(url)
-    ? openCluster(url, limits, {
-        enableOfflineQueue: false,
-        retryDelayOnFailover: retryMs,
-        retryDelayOnClusterDown: retryMs,
-        retryDelayOnTryAgain: CLUSTER_RETRY_MS,
-      })
-    : new Redis(url, { ...COMMON_OPTIONS, ...limits, enableOfflineQueue: false, retryStrategy });
+  const redis = open(url, limits, {
+    single: { enableOfflineQueue: false },
+    cluster: {
+      enableOfflineQueue: false,
+      retryDelayOnFailover: retryMs,
+      retryDelayOnClusterDown: retryMs,
+      retryDelayOnTryAgain: CLUSTER_RETRY_MS,
+    },
+  });
   // Connect to new nodes early: the first command to an unconnected node would wait for the connection instead of failing fast.
   if (redis instanceof Cluster)
     redis.on('+node', (added: Redis) => {
@@ -59,27 +61,46 @@ export function openBlockingRedis(url: string): RedisClient {
     // More than BullMQ's longest blocking read, 10 s. Without it, a dead host is only noticed after the TCP timeout.
     socketTimeout: 15_000,
   };
-  const redis = CLUSTER_SCHEME.test(url)
-    ? openCluster(url, limits, { maxRedirections: Number.POSITIVE_INFINITY })
-    : new Redis(url, { ...COMMON_OPTIONS, ...limits, retryStrategy });
-  return ignoreConnectionErrors(redis);
+  const cluster = { maxRedirections: Number.POSITIVE_INFINITY };
+  return ignoreConnectionErrors(open(url, limits, { single: {}, cluster }));
 }
 
-function openCluster(url: string, limits: Limits, options: ClusterOptions): Cluster {
-  const { seeds, username, password, tls } = parseClusterAddress(url);
-  const cluster = new Cluster(seeds, {
+function open(
+  url: string,
+  limits: Limits,
+  { single, cluster }: { single: Pick<RedisOptions, 'enableOfflineQueue'>; cluster: ClusterOptions },
+): RedisClient {
+  const options = { ...COMMON_OPTIONS, ...limits };
+  if (!SEVERAL_NODES.test(url)) return new Redis(url, { ...options, ...single, retryStrategy });
+  const { kind, seeds, username, password, tls, primary } = parseRedisAddress(url);
+  const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {} }) };
+  // TLS certificates name the host, so it must not be replaced by its IP address.
+  const byName: ClusterOptions = tls ? { dnsLookup: (host, done) => done(null, host) } : {};
+  if (kind === 'cluster') return openCluster(seeds, { ...options, ...access }, { ...cluster, ...byName });
+  return new Redis({
     ...options,
-    clusterRetryStrategy: retryStrategy,
-    redisOptions: {
-      ...COMMON_OPTIONS,
-      ...limits,
-      ...(username && { username }),
-      ...(password && { password }),
-      ...(tls && { tls: {} }),
-    },
-    // TLS certificates name the host, so it must not be replaced by its IP address.
-    ...(tls && { dnsLookup: (host, done) => done(null, host) }),
+    ...single,
+    ...access,
+    retryStrategy,
+    sentinels: seeds,
+    name: primary,
+    // The same as those of Redis; ioredis goes on with Sentinels that take no password.
+    ...(username && { sentinelUsername: username }),
+    ...(password && { sentinelPassword: password }),
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    sentinelRetryStrategy: retryStrategy,
+    sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
+    // A hung primary closes no connection; the Sentinels tell when it was replaced.
+    failoverDetector: true,
   });
+}
+
+function openCluster(
+  seeds: { host: string; port: number }[],
+  redisOptions: Limits & Pick<RedisOptions, 'username' | 'password' | 'tls'>,
+  options: ClusterOptions,
+): Cluster {
+  const cluster = new Cluster(seeds, { ...options, clusterRetryStrategy: retryStrategy, redisOptions });
   // The interval of ioredis itself never stops if the client is closed during a refresh.
   const refreshing = setInterval(() => {
     if (cluster.status === 'ready') cluster.refreshSlotsCache();

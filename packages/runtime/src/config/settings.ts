@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { LOG_LEVELS } from '../observability/log-level.ts';
-import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 import { duration, wholeNumber } from './environment.ts';
+import { parseRedisAddress, SEVERAL_NODES } from './redis-address.ts';
 
 /** How long a partition of receipts and bodies is. */
 export type PartitionWidth = 'day' | 'week' | 'month';
@@ -118,20 +118,23 @@ export const databaseEnvironment: Record<keyof DatabaseEnvironment | 'PGPASSWORD
 /** A standby of that Postgres, for reads that tolerate replication lag. */
 export const databaseReadUrl = address('postgres', 'postgresql');
 
-const clusterAddress = Joi.string()
+const addressOfNodes = Joi.string()
   .custom((text: string) => {
-    parseClusterAddress(text);
+    parseRedisAddress(text);
     return text;
   })
   .message(
-    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port with valid hosts, ports and percent-encoding',
+    '{{#label}} must be redis-cluster://[user:password@]host:port,host:port or redis-sentinel://[user:password@]host:port,host:port/<primary> with valid hosts, ports and percent-encoding',
   );
 
-/** Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`) or BullMQ's Postgres backend (`postgres://`). */
+/**
+ * Redis (`redis://`, `rediss://`), Redis Cluster (`redis-cluster://`, `rediss-cluster://`), Redis Sentinel (`redis-sentinel://`,
+ * `rediss-sentinel://`) or BullMQ's Postgres backend (`postgres://`).
+ */
 export const queueUrl = Joi.alternatives()
-  .conditional(Joi.string().pattern(CLUSTER_SCHEME), {
+  .conditional(Joi.string().pattern(SEVERAL_NODES), {
     // biome-ignore lint/suspicious/noThenProperty: Joi's name.
-    then: clusterAddress,
+    then: addressOfNodes,
     otherwise: address('redis', 'rediss', 'postgres', 'postgresql'),
   })
   .required();

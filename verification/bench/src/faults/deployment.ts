@@ -17,8 +17,9 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty
 import { startMachines, whyNoMachines } from '@orders/test-services/machines.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { type PostgresCluster, startPostgresCluster, whyNoCluster } from '@orders/test-services/postgres-cluster.ts';
+
 import { findRedisServer } from '@orders/test-services/redis.ts';
+import { type StoresCluster, startStoresCluster, whyNoCluster } from '@orders/test-services/stores-cluster.ts';
 import { type App, startApp } from './apps.ts';
 import { type EndpointReceiver, endpointUrl, startEndpointReceiver } from './endpoint-receiver.ts';
 import type { Findings } from './findings.ts';
@@ -31,10 +32,11 @@ export interface Deployment {
   databaseUrl: string;
   /** Null if there is a cluster. */
   postgres: FaultyPostgres | null;
-  cluster: PostgresCluster | null;
+  cluster: StoresCluster | null;
   /** The disk with the data of Postgres; null if it is the machine's own disk, which is never filled. */
   disk: MemoryDisk | null;
-  redis: FaultyRedis;
+  /** Null if there is a cluster. */
+  redis: FaultyRedis | null;
   intakes: App[];
   workers: App[];
   notifiers: App[];
@@ -66,8 +68,8 @@ const SENDERS = 4;
 /** The others verify that an account without events has none. */
 const SENDERS_WITH_EVENTS = 2;
 const DISK_BYTES = 2 ** 32;
-/** Of Postgres. */
-const MEMBERS = 3;
+/** Of a cluster. */
+const MACHINES = 3;
 /** Frequent checkpoints, like a database that runs for days, and no restart after a crash, so that each crash is detected. */
 const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
 
@@ -80,8 +82,8 @@ when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
 /**
  * Starts all services and processes.
  *
- * @param options `logs` is a directory for the logs of the processes. By default they are deleted at the end. `isCluster`: Postgres is a
- * cluster of three machines.
+ * @param options `logs` is a directory for the logs of the processes. By default they are deleted at the end. `isCluster`: the stores are on
+ * three machines.
  * @throws {Error} with one line that says what is missing.
  */
 export async function startDeployment(options: {
@@ -117,9 +119,9 @@ async function start(
   const [postgres, cluster] = isCluster
     ? [null, await startCluster(place, logs, ends)]
     : [await startSingle(join(place, 'postgres'), { disk, findings, ends }), null];
-  const databaseUrl = postgres?.url ?? cluster?.url ?? '';
-  const redis = await startFaultyRedis(await freePort());
-  ends.push(redis.close);
+  const databaseUrl = postgres?.url ?? cluster?.databaseUrl ?? '';
+  const redis = cluster ? null : await startFaultyRedis(await freePort());
+  if (redis) ends.push(redis.close);
   const secretsKey = randomBytes(32);
   const { senders, endpoints } = await prepare(databaseUrl, secretsKey, findings);
   ends.push(...endpoints.map(({ close }) => close));
@@ -129,7 +131,7 @@ async function start(
     LOG_FORMAT: 'json',
     ...SHORT_TIMES,
     DATABASE_URL: databaseUrl,
-    QUEUE_URL: redis.url,
+    QUEUE_URL: redis?.url ?? cluster?.queueUrl,
     SECRETS_KEY: secretsKey.toString('base64'),
     CALLBACK_ALLOW: '127.0.0.1:*',
     CALLBACK_RATE: '100000',
@@ -181,14 +183,14 @@ async function startSingle(
   return postgres;
 }
 
-async function startCluster(place: string, logs: string, ends: (() => Promise<void>)[]): Promise<PostgresCluster> {
+async function startCluster(place: string, logs: string, ends: (() => Promise<void>)[]): Promise<StoresCluster> {
   const missing = (await whyNoMachines()) ?? whyNoCluster();
-  if (missing) throw new Error(`There can be no cluster of Postgres here: ${missing}.`);
-  const machines = await startMachines(MEMBERS);
+  if (missing) throw new Error(`There can be no cluster here: ${missing}.`);
+  const machines = await startMachines(MACHINES);
   ends.push(machines.close);
   const directory = join(place, 'cluster');
   await mkdir(directory);
-  const cluster = await startPostgresCluster({ directory, logs, machines: machines.all });
+  const cluster = await startStoresCluster({ directory, logs, machines: machines.all });
   ends.push(cluster.close);
   return cluster;
 }

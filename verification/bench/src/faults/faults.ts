@@ -1,6 +1,6 @@
 import { withClient } from '@orders/test-services/databases.ts';
 import type { Machine } from '@orders/test-services/machines.ts';
-import type { PostgresCluster } from '@orders/test-services/postgres-cluster.ts';
+import type { StoresCluster } from '@orders/test-services/stores-cluster.ts';
 import { Redis } from 'ioredis';
 import { cutRequests } from './cut-requests.ts';
 import { type Deployment, restartPostgres } from './deployment.ts';
@@ -25,7 +25,7 @@ export interface Fault {
   inject(context: FaultContext, target: number): Promise<unknown>;
   /** Restarts stopped processes, removes the fault, and resolves when everything works again. */
   recover(context: FaultContext, target: number): Promise<unknown>;
-  /** Whether it is one of a cluster of Postgres; see `deploy/high-availability`. */
+  /** Whether it is one of a cluster of three machines; see `deploy/high-availability`. */
   isOfCluster?: boolean;
   /** Why the fault cannot be injected in this deployment; null if it can. */
   unavailableReason?: (deployment: Deployment) => string | null;
@@ -39,6 +39,9 @@ const HELD = [2, 5] as const;
 const OUT = [30, 40] as const;
 
 const REQUESTS_CUT = 300;
+
+/** A machine loses its power, and boots. */
+const KILLED: Failure = [({ kill }) => kill(), (machine, { boot }) => boot(machine)];
 
 export const FAULTS: readonly Fault[] = [
   appFault('intake-killed', 'intakes', 'kill'),
@@ -54,26 +57,30 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'redis-lost',
     durationSeconds: DOWN,
-    inject: ({ redis }) => redis.stop(),
-    recover: ({ redis }) => redis.startEmpty(),
+    inject: async ({ redis }) => redis?.stop(),
+    recover: async ({ redis }) => redis?.startEmpty(),
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'redis-flushed',
     durationSeconds: BRIEF,
-    inject: ({ redis }) => command(redis.url, 'FLUSHALL'),
+    inject: async ({ redis }) => redis && command(redis.url, 'FLUSHALL'),
     recover: doNothing,
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'redis-frozen',
     durationSeconds: FROZEN,
-    inject: async ({ redis }) => redis.freeze(),
-    recover: async ({ redis }) => redis.thaw(),
+    inject: async ({ redis }) => redis?.freeze(),
+    recover: async ({ redis }) => redis?.thaw(),
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'redis-full',
     durationSeconds: FROZEN,
-    inject: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '1'),
-    recover: ({ redis }) => command(redis.url, 'CONFIG', 'SET', 'maxmemory', '0'),
+    inject: async ({ redis }) => redis && command(redis.url, 'CONFIG', 'SET', 'maxmemory', '1'),
+    recover: async ({ redis }) => redis && command(redis.url, 'CONFIG', 'SET', 'maxmemory', '0'),
+    unavailableReason: whyNotSingle,
   },
   {
     name: 'postgres-killed',
@@ -168,8 +175,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'stores-killed',
     durationSeconds: DOWN,
-    inject: ({ postgres, redis }) => Promise.all([postgres?.kill(), redis.stop()]),
-    recover: (context) => Promise.all([restartPostgres(context), context.redis.startEmpty()]),
+    inject: ({ postgres, redis }) => Promise.all([postgres?.kill(), redis?.stop()]),
+    recover: (context) => Promise.all([restartPostgres(context), context.redis?.startEmpty()]),
     unavailableReason: whyNotSingle,
   },
   appFault('notifier-killed', 'notifiers', 'kill'),
@@ -185,30 +192,11 @@ export const FAULTS: readonly Fault[] = [
   endpointFault('endpoint-hanging', 'hangs'),
   endpointFault('endpoint-resetting', 'resets'),
   endpointFault('endpoint-gone', 'gone'),
-  machineFault(
-    'primary-lost',
-    'primary',
-    ({ kill }) => kill(),
-    (machine, { boot }) => boot(machine),
-  ),
-  machineFault(
-    'primary-frozen',
-    'primary',
-    ({ freeze }) => freeze(),
-    ({ thaw }) => thaw(),
-  ),
-  machineFault(
-    'primary-cut-off',
-    'primary',
-    ({ cutOff }) => cutOff(),
-    ({ reconnect }) => reconnect(),
-  ),
-  machineFault(
-    'standby-lost',
-    'standby',
-    ({ kill }) => kill(),
-    (machine, { boot }) => boot(machine),
-  ),
+  machineFault('primary-lost', primaryOf('postgres'), KILLED),
+  machineFault('primary-frozen', primaryOf('postgres'), [({ freeze }) => freeze(), ({ thaw }) => thaw()]),
+  machineFault('primary-cut-off', primaryOf('postgres'), [({ cutOff }) => cutOff(), ({ reconnect }) => reconnect()]),
+  machineFault('standby-lost', standbyOf('postgres'), KILLED),
+  machineFault('redis-primary-lost', primaryOf('redis'), KILLED),
 ];
 
 function targetOf<T>(all: readonly T[], target: number): T {
@@ -235,22 +223,33 @@ function endpointFault(name: string, mode: EndpointMode): Fault {
   };
 }
 
-/** A machine of the cluster of Postgres fails; nobody touches the others. */
-function machineFault(
-  name: string,
-  role: 'primary' | 'standby',
+type Choice = (cluster: StoresCluster) => Promise<Machine | null | undefined>;
+type Failure = [
   fail: (machine: Machine) => Promise<void>,
-  repair: (machine: Machine, cluster: PostgresCluster) => Promise<void>,
-): Fault {
-  let failed: Machine | undefined;
+  repair: (machine: Machine, cluster: StoresCluster) => Promise<void>,
+];
+
+function primaryOf(store: 'postgres' | 'redis'): Choice {
+  return (cluster) => cluster.primaryOf(store);
+}
+
+function standbyOf(store: 'postgres' | 'redis'): Choice {
+  return async (cluster) => {
+    const primary = await cluster.primaryOf(store);
+    return primary && cluster.machines.find((machine) => machine !== primary);
+  };
+}
+
+/** A machine of the cluster fails; nobody touches the others. */
+function machineFault(name: string, choose: Choice, [fail, repair]: Failure): Fault {
+  let failed: Machine | null | undefined;
   return {
     name,
     isOfCluster: true,
     durationSeconds: OUT,
     async inject({ cluster }) {
-      const primary = await cluster?.primary();
-      failed = cluster?.machines.find((machine) => (machine === primary) === (role === 'primary'));
-      if (!primary || !failed) throw new Error('the cluster has no primary');
+      failed = cluster && (await choose(cluster));
+      if (!failed) throw new Error('the cluster has no primary');
       await fail(failed);
     },
     async recover({ cluster }) {
@@ -262,7 +261,7 @@ function machineFault(
 }
 
 function whyNotSingle({ postgres }: Deployment): string | null {
-  return postgres ? null : 'it is for a single Postgres';
+  return postgres ? null : 'it is not for a cluster';
 }
 
 async function doNothing(): Promise<void> {}

@@ -41,7 +41,7 @@ const program = new Command('npm run faults --')
   .option('--rate <number>', 'orders sent per second', parseWholeNumber, 500)
   .option(
     '--only <names>',
-    `faults, of ${FAULTS.map(({ name }) => name).join(',')}. Those that begin with primary- or standby- run on a cluster of three Postgres, and not by default; they take root, patroni, etcd and haproxy`,
+    `faults, of ${FAULTS.map(({ name }) => name).join(',')}. The last five run on a cluster of three machines, and not by default; they take root, patroni, etcd, haproxy and Postgres 15 of Debian`,
     parseNames(FAULTS),
   )
   .addOption(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseClusterAddress } from '../src/config/cluster-address.ts';
+import { parseRedisAddress } from '../src/config/redis-address.ts';
 
 test.each([
   ['redis-cluster://a', { seeds: [['a', 6379]] }],
@@ -24,11 +24,26 @@ test.each([
     },
   ],
   ['redis-cluster://me:a:b@10.0.0.1:1', { seeds: [['10.0.0.1', 1]], username: 'me', password: 'a:b' }],
+  [
+    'rediss-sentinel://:secret@a,b:7001/orders-1',
+    {
+      kind: 'sentinel',
+      seeds: [
+        ['a', 26379],
+        ['b', 7001],
+      ],
+      password: 'secret',
+      tls: true,
+      primary: 'orders-1',
+    },
+  ],
 ])('%s is parsed', (address, { seeds, ...rest }) => {
-  expect(parseClusterAddress(address)).toEqual({
+  expect(parseRedisAddress(address)).toEqual({
+    kind: 'cluster',
     username: '',
     password: '',
     tls: false,
+    primary: '',
     ...rest,
     seeds: seeds.map(([host, port]) => ({ host, port })),
   });
@@ -42,7 +57,10 @@ test.each([
   'redis-cluster://me:secret@',
   'redis-cluster://me:sec%ret@a',
   'redis-cluster://a/1',
+  'redis-sentinel://:secret@a:1',
+  'redis-sentinel://:secret@a:1/',
+  'redis-sentinel://:secret@a:1/b/c',
   'redis-cluster://a,me:secret@b',
 ])('%s is rejected, and the error does not quote it', (address) => {
-  expect(() => parseClusterAddress(address)).toThrow(/^(?!.*sec)/);
+  expect(() => parseRedisAddress(address)).toThrow(/^(?!.*sec)/);
 });
