@@ -6,17 +6,17 @@ const TIMEOUT_MS = 10_000;
 /**
  * Runs a program to its end, out of reach of the terminal's Ctrl-C.
  *
- * @param options `signal` ends it, with all that it started; `show` passes what it prints on to stderr as well.
+ * @param options `signal` ends it, with all that it started; `show` passes what it prints on to stderr as well; `cwd`: where it runs.
  * @returns its stdout.
  * @throws {Error} one line with its last output, unless its exit code is 0.
  */
 export async function run(
   command: string,
   args: readonly string[],
-  { env, signal, show }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal; show?: boolean } = {},
+  { env, signal, show, cwd }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal; show?: boolean; cwd?: string } = {},
 ): Promise<string> {
   signal?.throwIfAborted();
-  const child = await startChild(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child = await startChild(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env, cwd });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child.process[name]?.setEncoding('utf8').on('data', (text: string) => {

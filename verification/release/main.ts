@@ -1,13 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
-import { newestRelease } from '../upgrade/check-out.ts';
+import { run } from '../compose/run.ts';
+import { git, newestRelease } from '../upgrade/check-out.ts';
 import { readRelease } from './release-facts.ts';
 
 const HELP = `Usage: npm run release -- [options]
@@ -59,26 +59,22 @@ const say = (text: string) => {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
   process.stderr.write(`${seconds} s  ${text}\n`);
 };
-const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: ROOT })).stdout.trim();
-
-/** Runs a command to its end; what it prints goes to stderr. @throws {Error} unless its exit code is 0. */
-async function run(cwd: string, command: string, ...args: string[]): Promise<void> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', process.stderr.fd, process.stderr.fd] });
-  const ended = await new Promise((done, failed) =>
-    child.on('error', failed).on('exit', (code, signal) => done(code ?? signal)),
-  );
-  if (ended !== 0) throw new Error(`${[command, ...args].join(' ')}: ended with ${ended}`);
+const interrupted = new AbortController();
+const { signal } = interrupted;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => interrupted.abort(new Error(`ended by ${name}; the clone is removed`)));
 }
 
 /** Builds all files of the release in a clone, and moves them into a directory. */
 async function build(clone: string, to: string, { version, image }: { version: string; image: string | null }) {
+  const env = { ...process.env, SOURCE_DATE_EPOCH: await git('log', '-1', '--format=%ct') };
+  const inClone = (command: string, ...args: string[]) => run(command, args, { cwd: clone, env, signal, show: true });
   say('installing');
-  await run(clone, 'npm', 'run', '--silent', 'setup');
+  await inClone('npm', 'run', '--silent', 'setup');
   say('the page, the bundle, the archive and the client');
-  process.env.SOURCE_DATE_EPOCH = await git('log', '-1', '--format=%ct');
-  await run(clone, 'npm', 'run', '--silent', 'build');
-  await run(clone, 'npm', 'run', '--silent', 'bundle', '--', '--archive');
-  await run(clone, 'npm', 'run', '--silent', 'pack:client');
+  await inClone('npm', 'run', '--silent', 'build');
+  await inClone('npm', 'run', '--silent', 'bundle', '--', '--archive');
+  await inClone('npm', 'run', '--silent', 'pack:client');
   for (const name of await readdir(clone)) {
     if (/^orders-.*\.t(ar\.)?gz$/.test(name)) await rename(join(clone, name), join(to, name));
   }
@@ -88,9 +84,9 @@ async function build(clone: string, to: string, { version, image }: { version: s
   if (!image) return;
   say('the image');
   const revision = await git('rev-parse', 'HEAD');
-  await run(clone, 'docker', 'build', '--quiet', '--build-arg', `REVISION=${revision}`, '--tag', image, '.');
+  await inClone('docker', 'build', '--quiet', '--build-arg', `REVISION=${revision}`, '--tag', image, '.');
   const saved = join(to, `orders-${version}-image.tar`);
-  await run(clone, 'docker', 'save', '--output', saved, image);
+  await inClone('docker', 'save', '--output', saved, image);
   await pipeline(createReadStream(saved), createGzip(), createWriteStream(`${saved}.gz`));
   await rm(saved);
 }
@@ -111,7 +107,7 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-release-'));
   try {
     const clone = join(directory, 'clone');
-    await run(ROOT, 'git', 'clone', '--quiet', ROOT, clone);
+    await git('clone', '--quiet', ROOT, clone);
     const { version, notes } = await readRelease(clone);
     const tag = `v${version}`;
     if (!dryRun && (await git('tag', '--list', tag))) throw new Error(`${tag} is tagged already`);
@@ -124,7 +120,7 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
     await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
     await writeSums(built);
     say(`upgrade from ${before}`);
-    await run(clone, 'node', 'verification/upgrade/main.ts', before);
+    await run('node', ['verification/upgrade/main.ts', before], { cwd: clone, signal, show: true });
     await rm(TARGET, { recursive: true, force: true });
     await cp(built, TARGET, { recursive: true });
     if (!dryRun) await git('tag', tag);
@@ -142,8 +138,6 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
 }
 
 const options = readOptions();
-// A Ctrl-C ends the command under way, whose failure removes the clone.
-process.on('SIGINT', () => {});
 await release(options).catch((error: Error) => {
   process.stderr.write(`release: ${error.message}\n`);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { isTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { type DisabledReason, MAX_DUE_AT_ONCE } from '@orders/database/endpoints/endpoints.ts';
 import { run } from '@orders/database/run.ts';
@@ -109,7 +109,7 @@ with attempts as materialized (
   order by a.at
 )
 select newly_disabled as disabled,
-       case when newly_disabled is not null then exists (${TEST_ACCOUNTS} and account_id = settled.account_id) end as "isTest"
+       case when newly_disabled is not null then ${isTestAccount('settled.account_id')} end as "isTest"
 from settled`,
 };
 

@@ -1,7 +1,11 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
-import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
+import {
+  findReceiptRecord,
+  isOf,
+  type ReceiptRecord,
+  readReceipts,
+} from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { run } from '@orders/database/run.ts';
 import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
@@ -115,8 +119,7 @@ async function redriveAll(database: Database, account: string | undefined, actor
   const redriven: string[] = [];
   const dead = await run<{ receipt_id: string }>(
     database,
-    `select receipt_id from dead_letters
-     where case when $1::int is null then account_id not in (${TEST_ACCOUNTS}) else account_id = $1 end order by receipt_id`,
+    `select d.receipt_id from dead_letters d where ${isOf('d')} order by d.receipt_id`,
     [await accountIdOf(database, account)],
   );
   const ids = dead.map(({ receipt_id }) => receipt_id);

@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { isTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import {
   type Decided,
   decidedColumns,
@@ -35,7 +35,7 @@ with found as materialized (
   select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
          o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${SHOWN_ITEMS},
          jsonb_array_length(o.items) as item_count, o.total, o.currency,
-         o.is_test or exists (${TEST_ACCOUNTS} and account_id = $1::int) as is_test,
+         o.is_test or ${isTestAccount('$1::int')} as is_test,
          ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${sourceOf('o')} as source
   from unnest($2::bigint[]) with ordinality as wanted(order_id, ordinal)
   cross join lateral (${orderRow('$1::int', 'wanted.order_id')}) as o

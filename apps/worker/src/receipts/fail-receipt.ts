@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { isTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { run } from '@orders/database/run.ts';
@@ -43,7 +43,7 @@ set state = d.next_state, attempts = d.attempt, normalized_at = ${NORMALIZED_AT}
       'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
 from decided d
 where r.receipt_id = $2::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
-returning r.state, exists (${TEST_ACCOUNTS} and account_id = r.account_id) as "isTest"`,
+returning r.state, ${isTestAccount('r.account_id')} as "isTest"`,
 };
 
 /**

@@ -7,6 +7,9 @@ import { enableSigning } from './signing-secrets.ts';
 /** SQL: the ids of test accounts, which no operator needs to look after. */
 export const TEST_ACCOUNTS = 'select account_id from accounts where test_of is not null';
 
+/** SQL: whether the account with this id is a test account. */
+export const isTestAccount = (accountId: string): string => `exists (${TEST_ACCOUNTS} and account_id = ${accountId})`;
+
 /** What a test account lacked until it was opened, as the audit trail names it. */
 type Equipped = 'signing_enabled' | 'events_enabled';
 

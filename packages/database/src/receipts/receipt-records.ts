@@ -19,7 +19,7 @@ export interface ReceiptRecord extends ReceiptRow {
 }
 
 /** SQL: whether a row is of account $1 or, if that is null, of no test account. */
-const isOf = (row: string) =>
+export const isOf = (row: string) =>
   `case when $1::int is null then ${row}.account_id not in (${TEST_ACCOUNTS}) else ${row}.account_id = $1 end`;
 
 /** Receipts per query; each can have a thousand warnings. */

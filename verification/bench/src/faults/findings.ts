@@ -95,6 +95,8 @@ export function createFindings() {
       all.set(key, finding);
       fresh.push(finding);
     },
+    /** Whether it was added before. */
+    has: ({ name, id }: Finding): boolean => all.has(`${name} ${id}`),
     /** The ids under one name. */
     known: (name: ViolationName): string[] =>
       [...all.values()].filter((finding) => finding.name === name).map(({ id }) => id),

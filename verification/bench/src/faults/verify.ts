@@ -116,7 +116,7 @@ export async function untilSettled(client: pg.Client, findings: Findings, patien
   let stuck: Finding[] = [];
   await waitUntil(async () => {
     stuck = await findStuck(client);
-    return stuck.every(({ name, id }) => findings.known(name).includes(id));
+    return stuck.every(findings.has);
   }, patience);
   return stuck;
 }
