@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { fillIn, type Manifest, render, withAllComponents } from '../harness/manifests.ts';
+import { fillIn, MANIFESTS, type Manifest, render, withAllComponents } from '../harness/manifests.ts';
+import { guide } from '../harness/pods.ts';
 import { describeWith } from '../harness/programs.ts';
 
 const copies: string[] = [];
@@ -79,5 +80,26 @@ describeWith('kubectl')('the example, filled in', () => {
     for (const { metadata } of podsOf(manifests)) expect(metadata.labels.cluster).toBe('north');
     for (const { spec } of manifests.filter(({ kind }) => /Deployment|Service$|PodDisruption|NetworkPolicy/.test(kind)))
       expect(JSON.stringify([spec.selector, spec.podSelector])).not.toContain('north');
+  });
+
+  test('makes a Postgres whose certificate has the name in the guide, and lets only those in whom it names', () => {
+    const manifests = render(join(MANIFESTS, 'example/postgres'));
+    for (const { kind, metadata } of manifests)
+      expect([kind, kind === 'Namespace' ? metadata.name : metadata.namespace]).toEqual([kind, 'orders-postgres']);
+    const [cluster] = ofKind(manifests, 'Cluster');
+    const [, server] = ofKind(manifests, 'Certificate');
+    const [, host] =
+      /^postgres='([^:]+):\S+sslmode=verify-full'/m.exec(guide.split('## Postgres by CloudNativePG')[1] ?? '') ?? [];
+    expect(server.spec.dnsNames).toContain(host);
+    expect(host).toBe(`${cluster.metadata.name}-rw.${cluster.metadata.namespace}.svc`);
+    expect(cluster.spec.certificates.serverTLSSecret).toBe(server.spec.secretName);
+    const { synchronous, parameters } = cluster.spec.postgresql;
+    expect(synchronous).toMatchObject({ number: 1, dataDurability: 'required', failoverQuorum: true });
+    expect(guide).toContain(`\`max_connections\` of ${parameters.max_connections} or more`);
+    const [{ spec }] = ofKind(manifests, 'NetworkPolicy');
+    expect(spec.podSelector.matchLabels).toEqual({ 'cnpg.io/cluster': cluster.metadata.name });
+    const [apps] = spec.ingress;
+    expect(apps.from[0].namespaceSelector.matchExpressions[0].values).toEqual(['orders']);
+    expect(apps.ports).toEqual([{ port: 5432 }]);
   });
 });
