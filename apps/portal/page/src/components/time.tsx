@@ -2,7 +2,9 @@ import { type ReactNode, useSyncExternalStore } from 'react';
 import { cached, TIME_UNITS } from './numbers.ts';
 
 const TO_MINUTE = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+const IN_LOG = { ...TO_MINUTE, year: 'numeric', second: '2-digit' } as const;
 const TO_SECOND = { ...TO_MINUTE, second: '2-digit', timeZoneName: 'shortOffset' } as const;
+const inLog = cached((language) => new Intl.DateTimeFormat(language, IN_LOG));
 const full = cached((language) => new Intl.DateTimeFormat(language, { year: 'numeric', ...TO_SECOND }));
 const day = cached((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }));
 const exact = cached((language) => new Intl.DateTimeFormat(language, { ...TO_SECOND, fractionalSecondDigits: 3 }));
@@ -13,6 +15,16 @@ const relative = cached((language) => new Intl.RelativeTimeFormat(language, { nu
 /** Full date and time in the reader's language and time zone. */
 export function fullTime(iso: string): string {
   return full().format(new Date(iso));
+}
+
+/** Date and time for a column whose header has the time zone. */
+export function logTime(iso: string): string {
+  return inLog().format(new Date(iso));
+}
+
+/** The name of the reader's time zone, such as "Asia/Dubai". */
+export function timeZone(): string {
+  return inLog().resolvedOptions().timeZone;
 }
 
 /** Date and time to the millisecond, without the year. */

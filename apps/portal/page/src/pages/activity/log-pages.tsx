@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Field } from '../../components/field.tsx';
 import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
-import { fullTime } from '../../components/time.tsx';
+import { fullTime, logTime, timeZone } from '../../components/time.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { EventDetails, EventSubject } from './event-details.tsx';
 import './audit.css';
@@ -84,7 +84,14 @@ function AuditTable({ events, withAccount }: { events: AuditEvent[]; withAccount
         rows={events}
         keyOf={({ event_id }) => event_id}
         columns={[
-          { header: t('at'), cell: ({ at }) => <time dateTime={at}>{fullTime(at)}</time> },
+          {
+            header: t('at', { zone: timeZone() }),
+            cell: ({ at }) => (
+              <time dateTime={at} title={fullTime(at)}>
+                {logTime(at)}
+              </time>
+            ),
+          },
           { header: t('actor'), cell: ({ actor }) => <Actor actor={actor} /> },
           { header: t('what'), cell: (event) => <What event={event} /> },
           { header: t('subject'), cell: (event) => <EventSubject event={event} /> },
