@@ -23,7 +23,7 @@ interface ErasedOrder {
  * Removes personal data from an order, its receipts and bodies, its search terms and its audit events, deletes its notes and the reason of
  * its cancellation request (by a trigger), and audits the erasure. Of a held cancellation, it removes the reason. The order is redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
  *
- * Many receipts take several transactions, as `dispatchable_orders` waits for each. The receipt that the customer was found in is in the
+ * Many receipts take several transactions, as each can load some MiB of bodies. The receipt that the customer was found in is in the
  * last one, so that an interrupted erasure finds the order again.
  *
  * @param by the kinds of search criteria, such as `phone`.
