@@ -144,7 +144,7 @@ describe('limits', () => {
       grouped(limit),
     ]);
     const lengths = rows(part(page('order-fields'), 'Fields'))
-      .map(([field, rest]) => [field, rest?.split('|')[1]?.trim()])
+      .map(([field, rest]) => [field, rest?.split('|')[0]?.trim()])
       .filter(([, length]) => length !== '');
     const [id, ...others] = lengths;
     expect(id).toEqual(['source_order_id', '255']);
