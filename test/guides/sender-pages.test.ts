@@ -70,9 +70,7 @@ const ORDERS: Record<string, Record<string, string>> = {
   // Its programs receive; test/guides/receiving-events.test.ts runs them.
   'receiving-events': {},
   sdk: {
-    ...Object.fromEntries(
-      ['SDK', 'PY', 'PHP'].flatMap((name) => ['1', 'BATCH-1', 'BATCH-2'].map((id) => [`${name}-${id}`, 'rest'])),
-    ),
+    ...Object.fromEntries(['SDK-1', 'PY-1', 'PHP-1', 'SDK-BATCH-1', 'SDK-BATCH-2'].map((id) => [id, 'rest'])),
     ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
   },
 };
