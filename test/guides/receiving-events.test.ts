@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join, resolve } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
@@ -31,10 +30,9 @@ const PROGRAMS = readBlocks(PAGE)
     return { heading, text, command };
   });
 
-test('the page has four programs, and its facts are those of the service', () => {
+test('the page has three programs, and its facts are those of the service', () => {
   expect(PROGRAMS.map(({ heading, command }) => [heading, command])).toEqual([
-    ['Node with standardwebhooks', 'node receive.mjs'],
-    ['Node with the client', 'node receive-client.mjs'],
+    ['Node', 'node receive.mjs'],
     ['Python', 'python3 receive.py'],
     ['PHP', 'php -S 127.0.0.1:3000 receive.php'],
   ]);
@@ -65,8 +63,6 @@ describeWith('php', 'python3')('a program of the page', () => {
   async function start({ text, command, heading }: (typeof PROGRAMS)[number], secret: string) {
     const work = join(directory, heading.replaceAll(' ', '-'));
     await mkdir(join(work, 'node_modules/@orders'), { recursive: true });
-    const library = dirname(dirname(fileURLToPath(import.meta.resolve('standardwebhooks'))));
-    await symlink(library, join(work, 'node_modules/standardwebhooks'));
     await symlink(join(ROOT, 'packages/client'), join(work, 'node_modules/@orders/client'));
     for (const client of ['python/orders.py', 'php/orders.php'])
       await copyFile(join(ROOT, 'packages/client', client), join(work, basename(client)));
