@@ -25,16 +25,6 @@ test('every file has at least 50 rows', () => {
   expect(sources.filter(({ rows }) => rows.length < 50).map(({ name }) => name)).toEqual([]);
 });
 
-test('the page of warnings lists every code with its text', () => {
-  const listed = readPage('warnings')
-    .replaceAll(/\n +/g, ' ')
-    .split('\n')
-    .filter((line) => line.startsWith('- `'));
-  expect(listed).toEqual(
-    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `- \`${code}\`: ${problem}; ${remedy}`),
-  );
-});
-
 test('every warning code has a row', () => {
   const tried = sources.flatMap(({ rows }) => rows.flatMap(({ warnings }) => warnings));
   const codes = new Set(tried.map((warning) => warning.split(' ')[1]));

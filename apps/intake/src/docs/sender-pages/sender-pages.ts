@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type DocPage, readPages } from '@orders/doc-pages/read-pages.ts';
 import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-page.ts';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type RequestHandler, Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
@@ -11,10 +12,17 @@ import { clientsPage, nameWithVersion } from './clients-page.ts';
 /** The container image has them at the same relative path. */
 const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
 
-/** The pages of docs/senders: the index, then the others in the order of its links. */
+/** The pages of docs/senders: the index, then the others in the order of its links. That of the warnings ends with the list of their codes. */
 export function readSenderPages(): DocPage[] {
-  return readPages(DIRECTORY);
+  return readPages(DIRECTORY).map((page) =>
+    page.name === 'warnings' ? { ...page, markdown: `${page.markdown}\n${warningCodes()}\n` } : page,
+  );
 }
+
+const warningCodes = () =>
+  Object.entries(WARNINGS)
+    .map(([code, [problem, remedy]]) => `- \`${code}\`: ${problem}; ${remedy}`)
+    .join('\n');
 
 const NOT_PACKED = 'This service runs without a packed client. `npm run bundle` packs it.';
 const security = pageSecurity({ formAction: ["'none'"] });
