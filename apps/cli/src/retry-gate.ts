@@ -19,8 +19,6 @@ export interface Session {
 }
 
 const BACKOFF = { base: 250, cap: 5_000, jitter: [0.75, 1.25] } as const;
-/** Timers are limited to 2^31 ms; longer waits use several. */
-const MAX_SLEEP_MS = 3_600_000;
 
 /** All requests pass this gate. If one of them must wait, the gate closes for all. */
 export type RetryGate = ReturnType<typeof createRetryGate>;
@@ -40,7 +38,7 @@ export function createRetryGate(
 
   async function waitUntilOpen(): Promise<void> {
     for (let left = openAt - performance.now(); left > 0; left = openAt - performance.now())
-      await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { signal });
+      await sleep(left, undefined, { signal });
     signal.throwIfAborted();
   }
 

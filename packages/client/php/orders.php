@@ -175,6 +175,8 @@ final class OrdersClient
     private const ATTEMPT_SHARE = 1 / 3;
     /** A wait that ended after a smaller share of its time was cut short. */
     private const WAIT_SHARE = 0.8;
+    /** `Retry-After` may be any number or date. */
+    private const MAX_PAUSE = 86_400;
     /** A route of the service at the end of an address, as copied from a guide or the portal. */
     private const ROUTE = '~(/ingest/(?:orders|webhook|preview|reconcile|sources|status|events))(?:/|$)~';
     private const BY_STATUS = [
@@ -683,15 +685,18 @@ final class OrdersClient
         return ['errors' => is_array($errors) ? array_values(array_filter($errors, $isError)) : []] + $body;
     }
 
-    /** `Retry-After` in seconds. A date is relative to the date of the reply, not to the local clock. */
+    /** `Retry-After` in seconds, a day at most. A date is relative to the date of the reply, not to the local clock. */
     private static function readRetryAfter(array $headers): ?float
     {
         $value = trim($headers['retry-after'] ?? '');
         if (preg_match('/^\d+$/D', $value)) {
-            return min((float) $value, 1e9);
+            return min((float) $value, self::MAX_PAUSE);
         }
         $until = self::readDate($value);
-        return $until === null ? null : (float) max(0, $until - (self::readDate($headers['date'] ?? '') ?? time()));
+        if ($until === null) {
+            return null;
+        }
+        return (float) min(max(0, $until - (self::readDate($headers['date'] ?? '') ?? time())), self::MAX_PAUSE);
     }
 
     private static function readDate(string $text): ?int
@@ -841,7 +846,7 @@ final class OrdersClient
 
     private static function pause(float $seconds): void
     {
-        $endsAt = self::now() + min($seconds, 1e9);
+        $endsAt = self::now() + $seconds;
         // A signal ends a sleep early.
         while (($left = $endsAt - self::now()) > 0) {
             time_nanosleep((int) $left, (int) (fmod($left, 1) * 1e9));

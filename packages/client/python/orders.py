@@ -816,7 +816,7 @@ def _has_texts(value: Any, *names: str) -> bool:
 
 
 def _read_retry_after(headers: http.client.HTTPMessage) -> float | None:
-    """`Retry-After` in seconds. A date is relative to the date of the reply, not to the local clock."""
+    """`Retry-After` in seconds, a day at most. A date is relative to the date of the reply, not to the local clock."""
     value = (headers.get("Retry-After") or "").strip()
     if re.fullmatch(r"[0-9]+", value):
         return min(float(value), _MAX_PAUSE)

@@ -1,6 +1,3 @@
-/** Max delay of `setTimeout`; a longer one fires immediately. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Resolves after `ms` milliseconds. An abort rejects it immediately with the signal's reason. Leaves no timer or listener behind. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -10,13 +7,10 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       release();
       reject(signal?.reason);
     });
-    const timer = setTimeout(
-      () => {
-        release();
-        resolve();
-      },
-      Math.min(ms, MAX_TIMER_MS),
-    );
+    const timer = setTimeout(() => {
+      release();
+      resolve();
+    }, ms);
   });
 }
 

@@ -1,4 +1,4 @@
-import { backoffMs, MAX_TIMER_MS, onAbort, pause } from './abort.ts';
+import { backoffMs, onAbort, pause } from './abort.ts';
 import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './errors.ts';
 import type { Connection } from './options.ts';
 import { readReply, readText } from './reply.ts';
@@ -22,6 +22,8 @@ export interface Call<Reply> {
   signal?: AbortSignal | undefined;
 }
 
+/** Max delay of `setTimeout`; a longer one fires immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The share of the call's timeout for one attempt, so that a silent connection does not use up the whole timeout. */
 const ATTEMPT_SHARE = 1 / 3;
 

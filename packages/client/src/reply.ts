@@ -4,6 +4,8 @@ import type { FieldError, Problem } from './types.ts';
 
 /** Above any reply of the service. The largest one, of a batch, contains at most the 8 MiB that were sent. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20;
+/** `Retry-After` may be any number or date. */
+const MAX_PAUSE_SECONDS = 86_400;
 
 interface SentRequest<Reply> {
   baseUrl: string;
@@ -124,10 +126,10 @@ function targetOf({ headers, url }: Response): string {
   }
 }
 
-/** `Retry-After` in seconds (RFC 9110, section 10.2.3). A date is relative to the date of the reply, not to the local clock. */
+/** `Retry-After` in seconds (RFC 9110, section 10.2.3), a day at most. A date is relative to the date of the reply, not to the local clock. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_PAUSE_SECONDS);
   const seconds = (Date.parse(value) - (Date.parse(headers.get('date') ?? '') || Date.now())) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_PAUSE_SECONDS);
 }

@@ -108,17 +108,6 @@ describe('a retryable failure', () => {
     expect(script.arrived).toHaveLength(1);
   });
 
-  test.each([10, 400])('a Retry-After of %d digits counts as a long pause', async (digits) => {
-    const seconds = '9'.repeat(digits);
-    await using script = await startScript(refuse(503, 'overloaded', { 'Retry-After': seconds }));
-    const error = await script
-      .client()
-      .submitOrder(ORDER)
-      .catch((thrown) => thrown);
-    expect(error.retryAfterSeconds).toBe(Math.min(Number(seconds), Number.MAX_SAFE_INTEGER));
-    expect(script.arrived).toHaveLength(1);
-  });
-
   test('maximum pauses double up to eight seconds, and each pause is a random part of its maximum', () => {
     const random = jest.spyOn(Math, 'random').mockReturnValue(1);
     expect([0, 1, 2, 3, 4, 5, 60, 5000].map(backoffMs)).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000, 8000]);
