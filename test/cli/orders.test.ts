@@ -91,6 +91,14 @@ test('list: by account, oldest first, by state, account and limit; all unless li
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
 
+test("list leaves out a test account's orders unless it is asked for", async () => {
+  const { account_id } = await cli.json('accounts', 'test', 'Kitchen');
+  const tried = (await seed.written(account_id, { source_order_id: 'tried' })).orderId as number;
+  expect(idsOf(await cli.json('orders', 'list', '--account', String(account_id)))).toEqual([tried]);
+  expect(idsOf(await cli.json('orders', 'list', '--needs-review'))).not.toContain(tried);
+  expect(await cli.json('orders', 'show', String(tried))).toMatchObject({ account_id });
+});
+
 describe('review', () => {
   test.each([
     ['needs_review', 'confirm', 'confirmed'],

@@ -1,3 +1,4 @@
+import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import { type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
@@ -19,10 +20,13 @@ select * from (
 where length_before < ${CHUNK.length} order by account_id, order_id`;
 
 const NEXT_OF_ALL = next('(account_id, order_id) > ($1::int, $2::bigint)');
+const NEXT_OF_LIVE = next(`(account_id, order_id) > ($1::int, $2::bigint) and account_id not in (${TEST_ACCOUNTS})`);
 const NEXT_OF_ACCOUNT = next('account_id = $1::int and order_id > $2::bigint');
 
 export interface OrderFilter {
+  /** Without it, orders of all accounts but test accounts, and of those too if `includesTests`. */
   accountId?: number | undefined;
+  includesTests?: boolean;
   reviewState?: ReviewState | undefined;
   limit?: number | undefined;
 }
@@ -37,8 +41,9 @@ export async function* readOrderRows<Row extends OrderRow>(
   connection: Connection,
   filter: OrderFilter,
 ): AsyncGenerator<Row[]> {
-  const { accountId, reviewState, limit = Number.POSITIVE_INFINITY } = filter;
-  const statement = accountId === undefined ? NEXT_OF_ALL : NEXT_OF_ACCOUNT;
+  const { accountId, includesTests = false, reviewState, limit = Number.POSITIVE_INFINITY } = filter;
+  const ofMany = includesTests ? NEXT_OF_ALL : NEXT_OF_LIVE;
+  const statement = accountId === undefined ? ofMany : NEXT_OF_ACCOUNT;
   let remaining = limit;
   let after: [accountId: number, orderId: number] = [accountId ?? 0, 0];
   while (remaining > 0) {

@@ -34,7 +34,7 @@ export async function updateSeverities(
   report: (orders: number) => void,
 ): Promise<{ orders: number; changed: number }> {
   const total = { orders: 0, changed: 0 };
-  for await (const orders of readOrderRows<Rated>(database, {})) {
+  for await (const orders of readOrderRows<Rated>(database, { includesTests: true })) {
     const outdated = Map.groupBy(outdatedOf(orders), ({ row }) => row.account_id);
     for (const [accountId, ofAccount] of outdated) {
       const ids = ofAccount.map(({ row }) => row.order_id);

@@ -43,7 +43,7 @@ export const orders: Group = {
   about: 'written orders and their review',
   commands: {
     list: {
-      about: 'orders by account, oldest first',
+      about: 'orders by account, oldest first; those of a test account only with --account',
       options: [
         option('--needs-review', 'that need review').conflicts('state'),
         option('--state <state>', 'in this review state', REVIEW_STATES),
