@@ -41,13 +41,18 @@ export async function openTestAccount(
         [accountId],
       );
   const id = (known ?? made?.id) as number;
-  const equipped = await equip(transaction, id, secretsKeys);
-  return { account: (await findAccount(transaction, id)) as Account, isNew: made !== undefined, equipped };
+  const found = (await findAccount(transaction, id)) as Account;
+  const equipped = await equip(transaction, found, secretsKeys);
+  return { account: { ...found, signing_enabled: true }, isNew: made !== undefined, equipped };
 }
 
-async function equip(transaction: Connection, id: number, secretsKeys: SecretsKeys): Promise<Equipped[]> {
+async function equip(
+  transaction: Connection,
+  { account_id: id, signing_enabled: isSigning }: Account,
+  secretsKeys: SecretsKeys,
+): Promise<Equipped[]> {
   const equipped: Equipped[] = [];
-  if (!(await findAccount(transaction, id))?.signing_enabled) {
+  if (!isSigning) {
     await enableSigning(transaction, secretsKeys, id);
     equipped.push('signing_enabled');
   }
