@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
@@ -16,6 +16,8 @@ import { Webhook } from 'standardwebhooks';
 import { makeDirectory } from '../harness/directory.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
+import { MAIN } from '../harness/send.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const PAGE = readSenderPages().find(({ name }) => name === 'receiving-events')?.markdown ?? '';
@@ -52,51 +54,63 @@ describeWith('php', 'python3')('a program of the page', () => {
   afterEach(async () => {
     for (const child of children) {
       if (child.exitCode !== null) continue;
-      const closed = once(child, 'close');
-      child.kill('SIGKILL');
-      await closed;
+      await kill(child);
     }
     children.clear();
   });
 
-  /** Pastes the program and starts it with its command, on a free port. */
-  async function start({ text, command, heading }: (typeof PROGRAMS)[number], secret: string) {
+  async function kill(child: ChildProcess): Promise<void> {
+    const closed = once(child, 'close');
+    child.kill('SIGKILL');
+    await closed;
+    children.delete(child);
+  }
+
+  /** Makes a directory and a port for the program, which `start` pastes and starts with its command. */
+  async function install({ text, command, heading }: (typeof PROGRAMS)[number]) {
     const work = join(directory, heading.replaceAll(' ', '-'));
     await mkdir(join(work, 'node_modules/@orders'), { recursive: true });
     await symlink(join(ROOT, 'packages/client'), join(work, 'node_modules/@orders/client'));
     for (const client of ['python/orders.py', 'php/orders.php'])
       await copyFile(join(ROOT, 'packages/client', client), join(work, basename(client)));
     const port = await freePort();
-    const env = { ...baseEnvironment(), ENDPOINT_SECRET: secret, PORT: String(port) };
-    const child = spawn('bash', ['-c', `${text}\nexec ${command.replace('3000', String(port))}`], {
-      cwd: work,
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    children.add(child);
-    let stderr = '';
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
     const url = `http://127.0.0.1:${port}/events`;
-    await until('it listens', async () => {
-      if (child.exitCode !== null) throw new Error(stderr);
-      return fetch(url, { method: 'POST', body: 'x' }).catch(() => null);
-    });
+    let child: ChildProcess;
     return {
       url,
+      async start(secret: string) {
+        const env = { ...baseEnvironment(), ENDPOINT_SECRET: secret, PORT: String(port) };
+        const started = spawn('bash', ['-c', `${text}\nexec ${command.replace('3000', String(port))}`], {
+          cwd: work,
+          env,
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        child = started;
+        children.add(child);
+        let stderr = '';
+        started.stderr.on('data', (chunk) => {
+          stderr += chunk;
+        });
+        await until('it listens', async () => {
+          if (started.exitCode !== null) throw new Error(stderr);
+          return fetch(url, { method: 'POST', body: 'x' }).catch(() => null);
+        });
+      },
+      stop: () => kill(child),
+      freeze: () => child.kill('SIGSTOP'),
       stored: () => readdir(join(work, 'events')).catch(() => []),
       read: (name: string) => readFile(join(work, 'events', name), 'utf8'),
+      remove: (name: string) => rm(join(work, 'events', name)),
     };
   }
 
   test.each(PROGRAMS)('$heading stores each delivered event once', async (program) => {
     const account = await stack.account();
     await setEvents(connectionOf(knex), account.id, true);
-    const options = { accountId: account.id, url: 'http://127.0.0.1:9/', types: null };
+    const receiver = await install(program);
+    const options = { accountId: account.id, url: receiver.url, types: null };
     const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, options);
-    const receiver = await start(program, endpoint.secret);
-    await knex('endpoints').where({ account_id: account.id }).update({ url: receiver.url });
+    await receiver.start(endpoint.secret);
     const name = 'طلب-1';
     await api.order(account, { source_order_id: name });
     const [first] = await until('the event is stored', async () => {
@@ -116,9 +130,84 @@ describeWith('php', 'python3')('a program of the page', () => {
     expect(await receiver.stored()).toHaveLength(2);
   });
 
+  /** Starts `orders listen` as a process. */
+  function listen(account: TestAccount, service: string, ...args: string[]) {
+    const env = { ...baseEnvironment(), NODE_ENV: 'production', ORDERS_URL: service, ORDERS_API_KEY: account.key };
+    const child = spawn(process.execPath, [MAIN, 'listen', '--forward-to', ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(child);
+    const printed = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        printed[name] += text;
+      });
+    const closed = once(child, 'close');
+    return {
+      printed,
+      says: (text: string, times = 1) => until(text, async () => printed.stderr.split(text).length > times),
+      posted: (count: number) => until(`${count} lines`, async () => printed.stdout.split('\n').length > count),
+      interrupt: () => child.kill('SIGINT'),
+      ended: async () => ({ code: (await closed)[0], ...printed }),
+    };
+  }
+
+  test.each(PROGRAMS)('$heading gets each event from orders listen, in order, through restarts', async (program) => {
+    const account = await stack.account();
+    await setEvents(connectionOf(knex), account.id, true);
+    const settings = { PORT: String(await freePort()) };
+    const service = await stack.intake(settings);
+    const receiver = await install({ ...program, heading: `${program.heading} on this machine` });
+    const listening = listen(account, service.api.url, receiver.url);
+    await listening.says('Posts events to');
+    const [, secret = ''] = /^Signs with the secret (\S+)$/m.exec(listening.printed.stderr) ?? [];
+    const write = (name: string) => api.process(account, { source_order_id: name });
+
+    await write('before it starts');
+    await listening.says('Nothing listens');
+    await receiver.start(secret);
+    await listening.posted(1);
+    await receiver.stop();
+    await write('while it is away');
+    await write('also while it is away');
+    await listening.says('Nothing listens', 2);
+    await receiver.start(secret);
+    await listening.posted(3);
+    await service.close();
+    await listening.says('Waits for the service');
+    await write('while the service is away');
+    await stack.intake(settings);
+    await listening.posted(4);
+
+    listening.interrupt();
+    const { code, stdout, stderr } = await listening.ended();
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Continue with --since 4.')]);
+    const { events } = (await api.events(account)).body;
+    const ids: string[] = events.map(({ id }: { id: string }) => id);
+    expect(Array.from(stdout.matchAll(/ (evt_\w+) +(\S+) /g), ([, id, status]) => [id, status])).toEqual(
+      ids.map((id) => [id, '204']),
+    );
+    expect(new Set(await receiver.stored())).toEqual(new Set(ids.map((id) => `${id}.json`)));
+    for (const event of events) expect(JSON.parse(await receiver.read(`${event.id}.json`))).toEqual(event);
+
+    const [first] = ids as [string];
+    await receiver.remove(`${first}.json`);
+    const replay = () => listen(account, api.url, receiver.url, '--replay', first);
+    const posted = expect.stringMatching(` ${first} +204 `);
+    expect(await replay().ended()).toMatchObject({ code: 0, stdout: posted });
+    expect(await receiver.stored()).toContain(`${first}.json`);
+    receiver.freeze();
+    const unanswered = replay();
+    await unanswered.says('Signs with the secret');
+    unanswered.interrupt();
+    expect(await unanswered.ended()).toMatchObject({ code: 130, stdout: '' });
+  });
+
   test.each(PROGRAMS)('$heading rejects what is not authentic, and accepts either secret', async (program) => {
     const [secret, other] = [createStandardSecret(), createStandardSecret()];
-    const receiver = await start({ ...program, heading: `${program.heading} rejects` }, secret);
+    const receiver = await install({ ...program, heading: `${program.heading} rejects` });
+    await receiver.start(secret);
     const body = '{"id":"evt_1","type":"x","timestamp":"2026-11-24T12:00:00.000Z","data":{}}';
     const headersOf = (at = new Date(), secrets = [secret]) => ({
       'webhook-id': 'evt_1',
