@@ -6,7 +6,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { retryDelay } from '@orders/domain/endpoints.ts';
-import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
+import { createStandardSecret } from '@orders/domain/sources/authenticate-delivery.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';

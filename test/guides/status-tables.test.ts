@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { readLife } from '@orders/domain/sources/platform-states.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
-import { readLife } from '@orders/domain/sources/read-life.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import REVIEW from '../../apps/portal/page/src/locales/en/review.json' with { type: 'json' };
 import TEXTS from '../../apps/portal/page/src/locales/en/sources.json' with { type: 'json' };

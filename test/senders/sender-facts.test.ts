@@ -2,9 +2,9 @@ import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { anchorOf } from '@orders/doc-pages/render-page.ts';
-import { ATTEMPT_ERRORS } from '@orders/domain/attempt-errors.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
 import {
+  LIMITS,
   MAX_BATCH_ORDERS,
   MAX_CANCEL_BYTES,
   MAX_CANCELLATIONS,
@@ -12,11 +12,11 @@ import {
   MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
 } from '@orders/domain/interface-limits.ts';
-import { LIMITS } from '@orders/domain/normalize/limits.ts';
 import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
+import { ATTEMPT_ERRORS } from '@orders/domain/receipt-json.ts';
 import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';

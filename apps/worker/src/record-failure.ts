@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage, sqlstateOf } from '@orders/database/database-errors.ts';
-import type { AttemptErrorCode } from '@orders/domain/attempt-errors.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { AttemptErrorCode } from '@orders/domain/receipt-json.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { mergeSent, type SentOrder } from './absent-fields.ts';
-import { MAX_ITEMS } from './normalize/limits.ts';
+import { MAX_ITEMS } from './interface-limits.ts';
 import type { Item, Order } from './order.ts';
 
 type Value = string | number | boolean | null | Item[];

@@ -1,9 +1,8 @@
 import { absentFields, type SentOrder } from './absent-fields.ts';
-import { readAddress } from './normalize/address.ts';
+import { LIMITS } from './interface-limits.ts';
 import { readCustomer } from './normalize/customer.ts';
 import { readItems } from './normalize/items.ts';
 import { isJsonObject, type JsonObject, parseJsonText } from './normalize/json-object.ts';
-import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
 import { EMIRATES, type Emirate } from './normalize/place/emirates.ts';
 import {
@@ -17,10 +16,9 @@ import {
 import { findPlace } from './normalize/place/find-place.ts';
 import { correctEmirate, isEmirateMissing, readEmirate, splitParts } from './normalize/place/read-emirate.ts';
 import { toPlaceKey } from './normalize/place/spellings.ts';
-import { readText } from './normalize/text.ts';
+import { partsOf, readText } from './normalize/text.ts';
 import { readTextField } from './normalize/text-field.ts';
-import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
-import { WarningList } from './normalize/warnings.ts';
+import { WarningList, warnOfUnknownMembers } from './normalize/warnings.ts';
 import type { NormalizedOrder } from './order.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from './text-fields.ts';
 
@@ -220,4 +218,16 @@ function readOrderNumber(payload: JsonObject, sourceOrderId: string, warnings: W
   const sent = payload.order_number;
   if (sent === sourceOrderId) return sourceOrderId;
   return readText(sent, '/order_number', LIMITS.orderNumber, warnings) ?? sourceOrderId;
+}
+
+const POINTER = '/address';
+
+/** Reads the address: a string, or an object or list whose parts are joined, also as JSON in a string. */
+function readAddress(sent: unknown, warnings: WarningList): string | null {
+  const parsed = typeof sent === 'string' ? parseJsonText(sent) : undefined;
+  if (parsed) warnings.add(POINTER, 'json_as_text');
+  const value = parsed ?? sent;
+  if (typeof value !== 'object' || value === null) return readText(value, POINTER, LIMITS.address, warnings);
+  warnings.add(POINTER, 'address_joined');
+  return readText(partsOf(value).join(', '), POINTER, LIMITS.address, warnings);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { contactsIn, mentionsAny } from '../src/contacts.ts';
-import { searchCustomer } from '../src/customer-search.ts';
+import { contactsIn, mentionsAny, searchCustomer } from '../src/customer-search.ts';
 import { normalizeOrder } from '../src/normalize-order.ts';
 import { parseBody } from '../src/parse-body.ts';
 import { redactedBody, redactOrder } from '../src/redact-order.ts';

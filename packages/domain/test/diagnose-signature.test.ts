@@ -2,9 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { createApiKey, createSigningSecret } from '../src/api-key.ts';
-import { diagnoseSignature } from '../src/rejections/diagnose-signature.ts';
+import { diagnoseSignature, findSignedValues, timestampedTexts } from '../src/rejections/diagnose-signature.ts';
 import { reserializations } from '../src/rejections/reserialize.ts';
-import { findSignedValues, timestampedTexts } from '../src/rejections/signed-timestamps.ts';
 import { REJECTIONS } from '../src/rejections.ts';
 
 const [SECRET, OLD, OTHER, API_KEY] = [

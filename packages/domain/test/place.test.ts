@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { typingDistance } from '../src/nearest-name.ts';
 import { FOREIGN_PLACES, SHARED_PLACES, TYPO_EXCEPTIONS } from '../src/normalize/place/ambiguous-places.ts';
 import { EMIRATES } from '../src/normalize/place/emirates.ts';
-import { PLACES } from '../src/normalize/place/places.ts';
+import { PLACES } from '../src/normalize/place/find-place.ts';
 import { expandSpellings, keysOfSpellings } from '../src/normalize/place/spellings.ts';
-import { typingDistance } from '../src/normalize/place/typing-distance.ts';
 
 const keysOf = (patterns: readonly string[]) => new Set(keysOfSpellings(patterns));
 

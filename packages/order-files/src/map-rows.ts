@@ -1,7 +1,7 @@
+import { nearestName } from '@orders/domain/nearest-name.ts';
 import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { FieldMapping, JoinedValue, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { nearestName } from '@orders/domain/sources/nearest-name.ts';
 import { OptionsError } from './errors.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';

@@ -1,4 +1,4 @@
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { MAX_ITEMS } from '@orders/domain/interface-limits.ts';
 import { type Contradiction, MAX_ORDER_BYTES } from './read-order.ts';
 
 /** The cells of a row. */

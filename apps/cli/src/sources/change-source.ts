@@ -3,7 +3,7 @@ import type { Database } from '@orders/database/connect.ts';
 import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { replaceSourceId, replaceSourceSecret, setIdPrefix } from '@orders/database/sources/change-sources.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
-import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
+import { readSourceSecret } from '@orders/domain/sources/authenticate-delivery.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';

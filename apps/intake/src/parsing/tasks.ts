@@ -5,8 +5,8 @@ import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { diagnoseBody } from '@orders/domain/rejections/diagnose-request.ts';
 import { diagnoseSignature, type WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
-import { isCostly } from '@orders/domain/sources/count-pointers.ts';
 import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
+import { isCostly } from '@orders/domain/sources/mapping.ts';
 import { type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { readSourceOrderIds, validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
 

@@ -8,7 +8,7 @@ import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { listMappings } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { payloadJson } from '@orders/domain/receipt-json.ts';
-import { readLife } from '@orders/domain/sources/read-life.ts';
+import { readLife } from '@orders/domain/sources/platform-states.ts';
 import { readMapping } from '@orders/domain/sources/read-mapping.ts';
 import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import { Router } from 'express';

@@ -1,7 +1,7 @@
 import type { Connection } from '@orders/database/run.ts';
 import { findSource, type Source } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
+import { readSourceSecret } from '@orders/domain/sources/authenticate-delivery.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Request } from 'express';
 import { recordBy } from '../audit/record.ts';

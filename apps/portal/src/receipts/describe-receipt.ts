@@ -1,8 +1,7 @@
 import { listAudit } from '@orders/database/audit.ts';
 import type { ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import type { Connection } from '@orders/database/run.ts';
-import { attemptErrorDetail } from '@orders/domain/attempt-errors.ts';
-import { payloadJson, receiptJson } from '@orders/domain/receipt-json.ts';
+import { attemptErrorDetail, payloadJson, receiptJson } from '@orders/domain/receipt-json.ts';
 
 /** An event in the life of a receipt. */
 export interface ReceiptEvent {

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';
-import { differenceJson } from '@orders/domain/json-members.ts';
+import { differenceJson } from '@orders/domain/receipt-json.ts';
 
 export type Decision = 'accepted' | 'refused';
 

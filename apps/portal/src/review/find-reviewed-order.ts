@@ -13,7 +13,7 @@ import {
 import { UNDO_SECONDS } from '@orders/database/orders/review-orders.ts';
 import { run } from '@orders/database/run.ts';
 import type { OrderChange } from '@orders/domain/edit-order.ts';
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { MAX_ITEMS } from '@orders/domain/interface-limits.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { rateWarnings } from '@orders/domain/severity.ts';
 

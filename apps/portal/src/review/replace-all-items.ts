@@ -2,7 +2,7 @@ import type { Database } from '@orders/database/connect.ts';
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { MAX_ITEMS } from '@orders/domain/interface-limits.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Item } from '@orders/domain/order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';

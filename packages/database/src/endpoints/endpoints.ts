@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DeliveryError } from '@orders/domain/endpoints.ts';
-import { createEndpointId } from '@orders/domain/endpoints.ts';
+import { createEndpointId, type DeliveryError } from '@orders/domain/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
+import { createStandardSecret } from '@orders/domain/sources/authenticate-delivery.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
 import { type Connection, execute, inTransaction, matching, run } from '../run.ts';

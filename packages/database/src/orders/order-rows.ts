@@ -1,7 +1,6 @@
-import { itemJson, warningJson } from '@orders/domain/json-members.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
-import { type SourceOfOrder, sourceJson } from '@orders/domain/receipt-json.ts';
+import { itemJson, type SourceOfOrder, sourceJson, warningJson } from '@orders/domain/receipt-json.ts';
 import { type Channel, type ReviewState, UNDECIDED } from '@orders/domain/receipt-states.ts';
 import { type Blocker, blockersOfDelivery, type Severity } from '@orders/domain/severity.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';

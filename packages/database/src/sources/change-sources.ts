@@ -1,8 +1,8 @@
 import { createSourceId } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
+import { createSourceSecret } from '@orders/domain/sources/authenticate-delivery.ts';
 import { defaultIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { createSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';

@@ -1,10 +1,9 @@
+import { LIMITS } from '../interface-limits.ts';
 import type { Customer } from '../order.ts';
 import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
-import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
 import { cutText, readText, readUnlimitedText } from './text.ts';
-import { warnOfUnknownMembers } from './unknown-members.ts';
-import type { WarningList } from './warnings.ts';
+import { type WarningList, warnOfUnknownMembers } from './warnings.ts';
 
 const POINTER = '/customer';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'phone', 'email', 'id']);

@@ -1,9 +1,8 @@
+import { LIMITS, MAX_ITEMS } from '../interface-limits.ts';
 import type { Item } from '../order.ts';
 import { isJsonObject, type JsonObject, listIn, parseJsonText } from './json-object.ts';
-import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readText, removeInvisible, toAsciiDigits } from './text.ts';
-import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
-import { WarningList } from './warnings.ts';
+import { RepeatedMembers, WarningList, warnOfUnknownMembers } from './warnings.ts';
 
 /** Warnings do not repeat longer values. */
 const MAX_SHOWN = 20;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Diagnosis } from '../rejections.ts';
-import { isSignature } from './signed-timestamps.ts';
+import { isSignature } from './diagnose-signature.ts';
 
 /** Diagnoses a rejection by the headers of its request; null if they do not show the cause. */
 export function diagnoseHeaders(code: string, headers: IncomingHttpHeaders): Diagnosis | null {

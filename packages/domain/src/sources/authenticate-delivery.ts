@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { createSigningSecret } from '../api-key.ts';
 import { Problem } from '../problems.ts';
-import type { HmacSettings, SignatureSettings } from './settings.ts';
+import type { HmacSettings, SignatureSettings, SourcePreset } from './settings.ts';
 
 /** Max difference between the clocks, in seconds; Standard Webhooks recommends some minutes. */
 const MAX_CLOCK_DIFFERENCE_S = 300;
@@ -9,7 +10,7 @@ const STANDARD_SECRET = /^(?:whsec_)?([A-Za-z0-9+/_-]+={0,2})$/;
 const [HEX, BASE64] = [/^(?:[0-9a-f]{2})+$/i, /^[A-Za-z0-9+/_-]+={0,2}$/];
 
 /** A delivery as received, and the clock to compare its timestamp with. */
-export interface SignedDelivery {
+interface SignedDelivery {
   headers: IncomingHttpHeaders;
   /** The exact bytes. */
   body: Buffer;
@@ -87,7 +88,7 @@ function authenticateStandard({ headers, body, now }: SignedDelivery, secrets: r
 }
 
 /** The key in a secret of Standard Webhooks; null if it is not base64, or empty: anybody can sign with an empty key. */
-export function standardKey(secret: string): Buffer | null {
+function standardKey(secret: string): Buffer | null {
   const encoded = STANDARD_SECRET.exec(secret)?.[1];
   const key = encoded === undefined ? null : Buffer.from(encoded, 'base64');
   return key && key.length > 0 ? key : null;
@@ -122,4 +123,51 @@ function wrongSignature(header: string): Problem {
   return new Problem('invalid_signature', {
     detail: `The value of ${header} does not match the body and the secret of this source. Compare the secret with the one on the platform, and send the body unchanged.`,
   });
+}
+
+/** 32 bytes, as https://www.standardwebhooks.com recommends 24 to 64. */
+const STANDARD_BYTES = 32;
+
+/** A new secret in the form that the platform takes. */
+export function createSourceSecret(preset: SourcePreset): string {
+  return preset === 'standard-webhooks' ? createStandardSecret() : createSigningSecret();
+}
+
+/** A new secret of Standard Webhooks: `whsec_` and base64. */
+export function createStandardSecret(): string {
+  return `whsec_${randomBytes(STANDARD_BYTES).toString('base64')}`;
+}
+
+const MAX_LENGTH = 1_000;
+/** A shorter one is a mistake, or can be guessed. */
+const MIN_LENGTH = 8;
+/** https://www.standardwebhooks.com requires 24 to 64. */
+const MIN_STANDARD_BYTES = 24;
+
+/**
+ * Reads a secret that was copied from a platform, without the white space around it.
+ *
+ * @throws {Problem} `invalid_request`, without repeating the secret.
+ */
+export function readSourceSecret({ scheme }: SignatureSettings, input: string): string {
+  const secret = input.trim();
+  const detail = /\p{Cc}|\p{Cs}/u.test(secret)
+    ? 'The secret must be one line.'
+    : secret.length > MAX_LENGTH
+      ? `The secret has more than ${MAX_LENGTH} characters.`
+      : scheme === 'standard-webhooks'
+        ? standardProblem(secret)
+        : scheme === 'token' && /[^\x21-\x7e]/.test(secret)
+          ? 'The secret is sent in a header, so it must be ASCII without spaces.'
+          : secret.length < MIN_LENGTH
+            ? `The secret must have at least ${MIN_LENGTH} characters.`
+            : null;
+  if (detail !== null) throw new Problem('invalid_request', { detail });
+  return secret;
+}
+
+function standardProblem(secret: string): string | null {
+  const key = standardKey(secret);
+  if (key && key.length >= MIN_STANDARD_BYTES) return null;
+  return `The secret must be whsec_ and the base64 of at least ${MIN_STANDARD_BYTES} bytes, as Standard Webhooks has it.`;
 }

@@ -1,8 +1,8 @@
 import { decodeHTMLStrict } from 'entities';
-import { MAX_DETAILS } from '../normalize/details.ts';
+import { MAX_ITEMS } from '../interface-limits.ts';
 import { isJsonObject, listIn } from '../normalize/json-object.ts';
-import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
+import { MAX_DETAILS } from '../normalize/text-field.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type { DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';

@@ -1,11 +1,10 @@
 import Joi from 'joi';
-import { MAX_DETAILS } from '../normalize/details.ts';
+import { nearestName } from '../nearest-name.ts';
+import { MAX_DETAILS } from '../normalize/text-field.ts';
 import { type FieldError, Problem } from '../problems.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '../text-fields.ts';
-import { countRead, countSearchedFor } from './count-pointers.ts';
 import { isJsonPointer, MAX_POINTER, protoMembers, toJsonPointer } from './json-pointer.ts';
-import type { OrderMapping } from './mapping.ts';
-import { nearestName } from './nearest-name.ts';
+import { countRead, countSearchedFor, type OrderMapping } from './mapping.ts';
 import { suggestField } from './suggest-field.ts';
 
 /** In the sequence of `OrderMapping`; Postgres sorts the members of what it stores. */

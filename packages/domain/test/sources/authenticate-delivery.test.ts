@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Problem } from '../../src/problems.ts';
-import { authenticateDelivery } from '../../src/sources/authenticate-delivery.ts';
+import { authenticateDelivery, readSourceSecret } from '../../src/sources/authenticate-delivery.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
-import { readSourceSecret } from '../../src/sources/read-secret.ts';
 import type { SourceSettings } from '../../src/sources/settings.ts';
 
 type Signature = SourceSettings['signature'];

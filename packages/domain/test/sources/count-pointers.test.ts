@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isCostly } from '../../src/sources/count-pointers.ts';
+import { isCostly } from '../../src/sources/mapping.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 
 test('no mapping of a preset is costly', () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
+import { readLife } from '../../src/sources/platform-states.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { readDelivery } from '../../src/sources/read-delivery.ts';
-import { readLife } from '../../src/sources/read-life.ts';
 import type { SourcePreset } from '../../src/sources/settings.ts';
 
 type Json = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_ITEMS } from '../../src/normalize/limits.ts';
+import { MAX_ITEMS } from '../../src/interface-limits.ts';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { type MappedPayload, mapOrder } from '../../src/sources/map-order.ts';
 import type { OrderMapping } from '../../src/sources/mapping.ts';

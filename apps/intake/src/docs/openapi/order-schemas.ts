@@ -1,4 +1,4 @@
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { MAX_ITEMS } from '@orders/domain/interface-limits.ts';
 import { ofTextFields, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { json, ref, sourceOrderId, strictly, text } from './schema.ts';
 

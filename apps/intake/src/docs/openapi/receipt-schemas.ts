@@ -1,4 +1,4 @@
-import { ATTEMPT_ERRORS } from '@orders/domain/attempt-errors.ts';
+import { ATTEMPT_ERRORS } from '@orders/domain/receipt-json.ts';
 import { RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { normalizedItemSchema, normalizedOrderSchema } from './order-schemas.ts';
 import { integerOrNull, orNull, ref, strictly, text, time, uuid } from './schema.ts';

@@ -2,7 +2,7 @@ import type { StoredDelivery } from '@orders/database/sources/activity.ts';
 import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import type { LifeRow } from '@orders/domain/sources/read-life.ts';
+import type { LifeRow } from '@orders/domain/sources/platform-states.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';

@@ -1,6 +1,6 @@
 import Big from 'big.js';
+import { LIMITS } from '../../interface-limits.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
-import { LIMITS } from '../limits.ts';
 import { cleanText, readText, toDecimalText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { type Amount, readAmount } from './amount.ts';

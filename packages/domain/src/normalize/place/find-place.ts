@@ -1,7 +1,23 @@
 import { COUNTRY_NAMES, FOREIGN_PLACES, NAMES_OF_PEOPLE, SHARED_PLACES } from './ambiguous-places.ts';
-import { EMIRATES, type Emirate } from './emirates.ts';
-import { PLACES } from './places.ts';
-import { keysOfSpellings } from './spellings.ts';
+import { EMIRATES, type Emirate, type EmirateName } from './emirates.ts';
+import { ABU_DHABI } from './places/abu-dhabi.ts';
+import { DUBAI } from './places/dubai.ts';
+import { AJMAN, FUJAIRAH, RAS_AL_KHAIMAH, SHARJAH, UMM_AL_QUWAIN } from './places/northern-emirates.ts';
+import { keysOfSpellings, type PlaceNames } from './spellings.ts';
+
+/**
+ * Cities, districts, islands and free zones that senders give instead of an emirate. Only names that identify one emirate; the others are
+ * in `SHARED_PLACES`.
+ */
+export const PLACES: Readonly<Record<EmirateName, readonly PlaceNames[]>> = {
+  'Abu Dhabi': ABU_DHABI,
+  Ajman: AJMAN,
+  Dubai: DUBAI,
+  Fujairah: FUJAIRAH,
+  'Ras Al Khaimah': RAS_AL_KHAIMAH,
+  Sharjah: SHARJAH,
+  'Umm Al Quwain': UMM_AL_QUWAIN,
+};
 
 /** The meaning of a name: an emirate, by name or abbreviation; a place within one; or none in particular. */
 export type Place =

@@ -1,4 +1,5 @@
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../interface-limits.ts';
+import { typingDistance } from '../../nearest-name.ts';
 import { readText } from '../text.ts';
 import type { WarningCode, WarningList } from '../warnings.ts';
 import { TYPO_EXCEPTIONS } from './ambiguous-places.ts';
@@ -6,7 +7,6 @@ import { EMIRATES, type Emirate } from './emirates.ts';
 import { emiratesOf, isAbroad, isNeutral, type Part, readPart } from './find-mentions.ts';
 import { findPlace, namesEmirate } from './find-place.ts';
 import { keysOfSpellings, toPlaceKey } from './spellings.ts';
-import { typingDistance } from './typing-distance.ts';
 
 const NAMES = EMIRATES.flatMap((emirate) =>
   [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: withoutArticle(toPlaceKey(name)) })),
