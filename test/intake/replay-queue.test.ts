@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.ts';
 import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { openProducer, type Producer } from '@orders/queue/open-producer.ts';
-import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { until } from '@orders/test-services/until.ts';
 import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';

@@ -6,7 +6,7 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { startConsumer } from '@orders/queue/start-consumer.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
-import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { createOutageLog } from '@orders/runtime/observability/logger.ts';
 import { until } from '@orders/test-services/until.ts';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { callbackHosts, LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
 import {
   ConfigurationError,
+  callbackHosts,
+  LOOPBACK_HOSTS,
   optionalDuration,
   readEnvironment,
   webOrigin,

@@ -7,7 +7,7 @@ import {
   ProblemError,
   TimeoutError,
 } from '@orders/client';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import { Failure } from './errors.ts';
 
 /** What requests to the service are made with. */

@@ -8,7 +8,7 @@ import type { Channel } from '@orders/domain/receipt-states.ts';
 import { limitResponseMemory } from '@orders/http/limit-response-memory.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { RedisClient } from '@orders/queue/open-redis.ts';
-import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Tracing } from '@orders/runtime/observability/span.ts';

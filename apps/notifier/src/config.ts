@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isAddressRange } from '@orders/domain/address-ranges.ts';
-import { callbackHosts } from '@orders/runtime/config/callback-hosts.ts';
-import { readEnvironment, wholeNumber } from '@orders/runtime/config/environment.ts';
+import { callbackHosts, readEnvironment, wholeNumber } from '@orders/runtime/config/environment.ts';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,

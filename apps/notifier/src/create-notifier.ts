@@ -4,7 +4,7 @@ import { fingerprintOf } from '@orders/database/accounts/seal.ts';
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { createFailureLog } from '@orders/database/failure-log.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { createService, DRAIN_SHARE, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';

@@ -1,8 +1,14 @@
 import { SAFE_COST } from '@orders/database/users/scrypt.ts';
 import type { Bounds } from '@orders/http/create-bounded-server.ts';
 import { trustedProxies } from '@orders/http/trusted-proxies.ts';
-import { callbackHosts } from '@orders/runtime/config/callback-hosts.ts';
-import { drainDelay, duration, readEnvironment, webOrigin, wholeNumber } from '@orders/runtime/config/environment.ts';
+import {
+  callbackHosts,
+  drainDelay,
+  duration,
+  readEnvironment,
+  webOrigin,
+  wholeNumber,
+} from '@orders/runtime/config/environment.ts';
 import {
   type DatabaseEnvironment,
   databaseEnvironment,

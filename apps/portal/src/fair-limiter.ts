@@ -1,6 +1,6 @@
 import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Request } from 'express';
 import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 

@@ -6,12 +6,11 @@ import { openProducer } from '@orders/queue/open-producer.ts';
 import { untilQueue } from '@orders/queue/queue-state.ts';
 import { type Consumer, startConsumer } from '@orders/queue/start-consumer.ts';
 import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
-import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/timers.ts';
 import { createService, DRAIN_SHARE, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
-import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { createOutageLog, type Logger } from '@orders/runtime/observability/logger.ts';
 import { exposePools } from '@orders/runtime/observability/metrics.ts';
-import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { createTracing } from '@orders/runtime/observability/tracing.ts';
 import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
@@ -24,8 +23,7 @@ import { processBatch } from './process-batch.ts';
 import { createPublisher, PUBLISH_INTERVAL_MS } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
 import { SWEEPS_PER_FULL, sweep } from './sweep.ts';
-import type { BatchTrace } from './trace-batch.ts';
-import { logFields } from './trace-batch.ts';
+import { type BatchTrace, logFields } from './trace-batch.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 /** Creates the worker; nothing connects before `start`. */

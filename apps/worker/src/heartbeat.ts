@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database } from '@orders/database/connect.ts';
 import { recordHeartbeat, removeHeartbeat } from '@orders/database/workers.ts';
-import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/timers.ts';
 
 const INTERVAL_MS = 3000;
 

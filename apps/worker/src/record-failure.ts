@@ -3,7 +3,7 @@ import { isDamage, sqlstateOf } from '@orders/database/database-errors.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { AttemptErrorCode } from '@orders/domain/receipt-json.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerMetrics } from './metrics.ts';

@@ -4,7 +4,7 @@ import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/
 import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/orders/write-orders.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { DuplicateOrder } from './changed-deliveries/find-changes.ts';

@@ -1,6 +1,5 @@
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
-import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { createOutageLog, type Logger } from '@orders/runtime/observability/logger.ts';
 import type { Database } from './connect.ts';
 import { isStorageUnavailable } from './database-errors.ts';
 import { isReachable } from './schema-state.ts';

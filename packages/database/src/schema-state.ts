@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import type { Database } from './connect.ts';
 import { SQLSTATE, SQLSTATE_CLASS, sqlstateOf } from './database-errors.ts';
 import { NEWEST_MIGRATION } from './migrations/index.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { DemoAccount } from './demo-accounts.ts';
-import type { DemoSignIn } from './demo-sign-ins.ts';
+import type { DemoAccount, DemoSignIn } from './demo-data.ts';
 
 /** Where `npm start` keeps its data, ignored by git; tests set another directory. */
 export const LOCAL_DIRECTORY = resolve(process.env.LOCAL_DIRECTORY ?? join(import.meta.dirname, '../../../.local'));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import type { DemoSignIn } from './demo-sign-ins.ts';
+import type { DemoSignIn } from './demo-data.ts';
 import { type DevFile, LOCAL_DIRECTORY, readJson } from './local-state.ts';
 
 /** The running `npm start`; ends the process if there is none. */

@@ -5,22 +5,16 @@ import { isServedClientPacked, packServedClient } from '@orders/bundle/pack-clie
 import { withDatabase } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
-import { LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
+import { LOOPBACK_HOSTS } from '@orders/runtime/config/environment.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
 import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
 import { processArguments } from '@orders/test-services/child.ts';
 import { buildPage, isPageBuilt } from './build-page.ts';
-import { ensureDemoAccounts } from './demo-accounts.ts';
-import { makeDemoCancellations } from './demo-cancellations.ts';
-import { ensureDemoSignIns } from './demo-sign-ins.ts';
-import { holdOutput } from './held-output.ts';
+import { ensureDemoAccounts, ensureDemoSignIns, makeDemoCancellations, sendSampleOrders } from './demo-data.ts';
 import { type DevFile, LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
+import { createSteps, holdOutput, welcome } from './output.ts';
 import { choosePorts } from './ports.ts';
-import { sendSampleOrders } from './sample-orders.ts';
-import { startServices } from './start-services.ts';
-import { createSteps } from './steps.ts';
-import { type Supervised, supervise } from './supervise.ts';
-import { welcome } from './welcome.ts';
+import { type Supervised, startServices, supervise } from './start-services.ts';
 
 const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
 const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');

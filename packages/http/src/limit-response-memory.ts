@@ -1,5 +1,5 @@
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import { createFairBudget } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Request, RequestHandler } from 'express';
 
 /** Smaller responses are not counted: a thousand of them take 8 MB. */

@@ -1,7 +1,6 @@
 import { pointerSegments } from '@orders/domain/sources/json-pointer.ts';
 import { OptionsError } from './errors.ts';
-import { fieldOfHeading } from './field-of-heading.ts';
-import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
+import { fieldOfHeading, type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';
 
 /**

@@ -1,7 +1,9 @@
 import { nearestName } from '@orders/domain/nearest-name.ts';
+import { type DeliveryKind, kindOf } from '@orders/domain/sources/delivery-kind.ts';
 import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { FieldMapping, JoinedValue, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { ShopExport } from '@orders/domain/sources/shop-exports.ts';
 import { OptionsError } from './errors.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';
@@ -41,7 +43,7 @@ export function mapRows(headings: readonly string[], mapping: OrderMapping, opti
 }
 
 /** A column that both an order and its items read is one of the items: it may differ. */
-export function columnsOf(
+function columnsOf(
   headings: readonly string[],
   fields: readonly FieldMapping[],
   itemFields: readonly FieldMapping[],
@@ -55,7 +57,7 @@ export function columnsOf(
 }
 
 /** Reads what the rows of an order have in common, without the spaces that somebody typed around it. */
-export function keyReader(source_order_id: FieldMapping, documentOf: (row: Cells) => object): Table['keyOf'] {
+function keyReader(source_order_id: FieldMapping, documentOf: (row: Cells) => object): Table['keyOf'] {
   const mapping = { source_order_id };
   return (row) => {
     const { source_order_id: id } = mapOrder(documentOf(row), mapping);
@@ -64,7 +66,7 @@ export function keyReader(source_order_id: FieldMapping, documentOf: (row: Cells
 }
 
 /** Where the fields of an order come from, without those of its items. */
-export function orderFieldsOf({ customer, items, details = [], ...fields }: OrderMapping): FieldMapping[] {
+function orderFieldsOf({ customer, items, details = [], ...fields }: OrderMapping): FieldMapping[] {
   const inDetails = details.flatMap((detail) => ('each' in detail ? [] : [detail.value]));
   return [...Object.values(fields), ...Object.values(customer ?? {}), ...inDetails];
 }
@@ -123,4 +125,43 @@ function pointersOf(from: Part): string[] {
 
 function isList(from: Part): from is readonly FieldMapping[] & readonly MappedValue[] {
   return Array.isArray(from);
+}
+
+/** An export says of each order whether there is something to deliver. */
+export interface ExportTable extends Table {
+  kindOf(merged: Cells): DeliveryKind;
+}
+
+/**
+ * Reads the rows of a shop's own export. Columns that its mapping does not read are left out, and those that it reads may be absent.
+ *
+ * @throws {OptionsError} if a column to ignore is not there.
+ */
+export function mapExport(headings: readonly string[], shop: ShopExport, { ignored }: IgnoredColumns): ExportTable {
+  requireHeadings(headings, ignored);
+  const { key, mapping, settings, attributes = [] } = shop;
+  const { name, quantity, sku } = mapping.items;
+  const kept = [...headings.entries()].filter(([, heading]) => !ignored.includes(heading));
+  const documentOf = (row: Cells) => Object.fromEntries(kept.map(([at, heading]) => [heading, row[at]]));
+  const orderOf = (merged: Cells) => {
+    const columns = documentOf(merged);
+    const note_attributes = [attributes].flat().flatMap((pointer) => attributesIn(columns[pointer.slice(1)]));
+    return { ...columns, note_attributes };
+  };
+  return {
+    headings,
+    ...columnsOf(headings, [key, attributes, ...orderFieldsOf(mapping)], [name ?? [], quantity ?? [], sku ?? []]),
+    keyOf: keyReader(key, documentOf),
+    toOrder: (merged, rows) => mapOrder({ ...orderOf(merged), rows: rows.map(documentOf) }, mapping),
+    kindOf: (merged) => kindOf(documentOf(merged), {}, settings),
+    isStray: (at) => at >= headings.length,
+  };
+}
+
+/** The lines `name: value` of a cell. */
+function attributesIn(cell: string | undefined): { name: string; value: string }[] {
+  return (cell ?? '').split('\n').flatMap((line) => {
+    const [name = '', ...value] = line.split(': ');
+    return value.length > 0 ? [{ name: name.trim(), value: value.join(': ') }] : [{ name: 'Note', value: line }];
+  });
 }

@@ -3,8 +3,7 @@ import { recognizeExport } from '@orders/domain/sources/shop-exports.ts';
 import { OptionsError } from './errors.ts';
 import type { IgnoredColumns } from './headings.ts';
 import { mapColumns } from './map-columns.ts';
-import { type ExportTable, mapExport } from './map-export.ts';
-import { mapRows } from './map-rows.ts';
+import { type ExportTable, mapExport, mapRows } from './map-rows.ts';
 import { type Cells, type OrderRows, type Row, startOrder, type Table } from './order-rows.ts';
 import { type ReadOrder, unsendable } from './read-order.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import { type Queue, SchemaMigrationRequiredError } from 'bullmq';
 import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { countJobs, type LaneState } from './queue-stats.ts';

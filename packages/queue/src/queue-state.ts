@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import { type Producer, QueueNotPreparedError } from './open-producer.ts';
 
 const TIMEOUT_MS = 2000;

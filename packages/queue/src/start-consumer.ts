@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import type { Worker } from 'bullmq';
 import { createBullWorker } from './bullmq.ts';
 import { isRedisUrl, openBlockingRedis } from './open-redis.ts';

@@ -1,4 +1,4 @@
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import type { JobsOptions } from 'bullmq';
 
 /** Tells workers that receipts of one batch wait. It contains ids and a length only. One job carries one or more wake-ups. */

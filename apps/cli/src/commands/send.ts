@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
-import type { CsvFormat } from '@orders/order-files/read-csv.ts';
+import type { CsvFormat } from '@orders/order-files/csv.ts';
 import type { TableOptions } from '@orders/order-files/read-table.ts';
 import type { XlsxFormat } from '@orders/order-files/read-xlsx.ts';
 import { GIVE_UP_AFTER, numberUpTo, span } from '../arguments.ts';

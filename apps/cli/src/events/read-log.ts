@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventPage } from '@orders/client';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import type { Session } from '../retry-gate.ts';
 
 /** The width of the longest type that this version knows. */

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { type CsvFormat, readCsv } from '@orders/order-files/csv.ts';
 import { FileError, OptionsError } from '@orders/order-files/errors.ts';
-import { type CsvFormat, readCsv } from '@orders/order-files/read-csv.ts';
 import { type ReadOrder, type SourceOrder, withPositions } from '@orders/order-files/read-order.ts';
 import { readTable, type TableFacts, type TableOptions, unreadFacts } from '@orders/order-files/read-table.ts';
 import { isSpreadsheet, readXlsx, type XlsxFormat } from '@orders/order-files/read-xlsx.ts';

@@ -1,7 +1,7 @@
 import { type BatchResult, ProblemError, ServerError } from '@orders/client';
 import { batchKey, type Way } from '@orders/order-files/batch-key.ts';
 import type { Rejection, SourceOrder } from '@orders/order-files/read-order.ts';
-import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
+import { limitConcurrency } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Session } from '../retry-gate.ts';
 
 /** An order with the service's reply: it has either a receipt or a rejection. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairBudget, type FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import { createFairBudget, type FairBudget } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { RequestSlot } from '../request-context.ts';
 import { createUploads, type SlowUploads } from './uploads.ts';
 import { createWaitingRoom } from './waiting-room.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createFairBudget, type FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import { createFairBudget, type FairBudget } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
 /** When and how a slow body is cut off. */

@@ -1,4 +1,4 @@
-import type { FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import type { FairBudget } from '@orders/runtime/concurrency/fair-sharing.ts';
 
 const POLL_INTERVAL_MS = 10;
 

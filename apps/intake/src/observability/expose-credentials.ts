@@ -3,7 +3,7 @@ import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts
 import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
-import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import { cachedRead } from '@orders/runtime/concurrency/timers.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { metricsOf, type Registry } from '@orders/runtime/observability/metrics.ts';
 

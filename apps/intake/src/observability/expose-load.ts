@@ -1,7 +1,7 @@
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { rememberLowerBound } from '@orders/database/lower-bound.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
-import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import { cachedRead } from '@orders/runtime/concurrency/timers.ts';
 import { metricsOf, type Registry } from '@orders/runtime/observability/metrics.ts';
 import type { IntakeConfig } from '../config.ts';
 import { type Archiving, type DatabaseUse, readArchiving, readDatabaseUse } from './read-archiving.ts';

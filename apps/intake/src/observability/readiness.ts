@@ -3,7 +3,7 @@ import { run } from '@orders/database/run.ts';
 import { readSchemaState, schemaReadiness } from '@orders/database/schema-state.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { readQueueState } from '@orders/queue/queue-state.ts';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import type { Readiness } from '@orders/runtime/lifecycle/admin-server.ts';
 
 const MAX_CLOCK_SKEW_MS = 60_000;

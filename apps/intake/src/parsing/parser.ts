@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { Piscina } from 'piscina';
 import {
   type Outcome,

@@ -1,7 +1,7 @@
 import { Problem } from '@orders/domain/problems.ts';
 import type { RateLimit } from '@orders/domain/rate-limit.ts';
 import type { RedisClient } from '@orders/queue/open-redis.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Request, RequestHandler, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { senderOf } from '../request-context.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
-import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import { findOriginals, readOriginalBodies } from './find-originals.ts';
 import { contentKey, deleteIdempotencyKey, type Mismatch } from './store-mismatches.ts';

@@ -1,8 +1,8 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { isPoolBusy } from '@orders/database/database-errors.ts';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
-import type { OutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { backoff } from '@orders/runtime/concurrency/timers.ts';
+import type { OutageLog } from '@orders/runtime/observability/logger.ts';
 
 /** An optional standby for look-ups: without a result, callers query the primary. */
 export interface ReadReplica {

@@ -6,7 +6,7 @@ import {
   type ReceiptRow,
 } from '@orders/database/receipts/find-receipt.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import type { ReadReplica } from './read-replica.ts';
 

@@ -6,9 +6,8 @@ import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { Lane } from '@orders/queue/wake-up.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue, type TimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
-import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import { createReplayQueue } from './replay-queue.ts';

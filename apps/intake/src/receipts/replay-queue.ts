@@ -3,7 +3,7 @@ import { faultOf } from '@orders/database/database-errors.ts';
 import { findReceiptsByKeys } from '@orders/database/receipts/record-receipts.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import {
   compareBytes,
   compareContent,

@@ -3,7 +3,7 @@ import { eventJson } from '@orders/domain/events.ts';
 import { MAX_EVENTS } from '@orders/domain/interface-limits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { readPreferences } from '@orders/http/read-headers.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Request, RequestHandler } from 'express';
 import { senderOf } from '../request-context.ts';
 import { findEventLog, findNewestEvents, readEvents } from './read-events.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { RequestHandler } from 'express';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import type { Parser } from '../parsing/parser.ts';

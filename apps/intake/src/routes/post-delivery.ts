@@ -3,7 +3,7 @@ import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
 import { namedHeaders } from '@orders/domain/sources/read-delivery.ts';
 import { writeAccepted } from '@orders/http/write-accepted.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Request, RequestHandler } from 'express';
 import type { SourceActivity } from '../observability/source-activity.ts';
 import type { Parser } from '../parsing/parser.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import { createFairBudget } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Response } from 'express';
 import { senderOf } from '../request-context.ts';
 

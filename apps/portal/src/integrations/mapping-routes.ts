@@ -10,7 +10,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { payloadJson } from '@orders/domain/receipt-json.ts';
 import { readLife } from '@orders/domain/sources/platform-states.ts';
 import { readMapping } from '@orders/domain/sources/read-mapping.ts';
-import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff } from '@orders/runtime/concurrency/backoff.ts';
-import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
-import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { limitConcurrency } from '@orders/runtime/concurrency/fair-sharing.ts';
+import { backoff, withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { MailOutcome } from '../metrics.ts';

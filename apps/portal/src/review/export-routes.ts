@@ -1,7 +1,7 @@
 import { statesOf } from '@orders/database/orders/review-orders.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
-import { csvCell } from '@orders/order-files/csv-cell.ts';
+import { csvCell } from '@orders/order-files/csv.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

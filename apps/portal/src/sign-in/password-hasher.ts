@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hashPassword, needsRehash, verifyPassword } from '@orders/database/users/scrypt.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { createFairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
-import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import { createFairBudget, createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 
 /** Who asks for hashes; it decides where they wait. */
 export interface Requester {

@@ -7,7 +7,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { validateOrder } from '@orders/domain/validate-order.ts';
 import { batchKey } from '@orders/order-files/batch-key.ts';
 import type { Rejection } from '@orders/order-files/read-order.ts';
-import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import { type RequestHandler, Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

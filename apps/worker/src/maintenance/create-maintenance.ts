@@ -8,7 +8,7 @@ import { removeChunks, run } from '@orders/database/run.ts';
 import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
-import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/timers.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerConfig } from '../config.ts';

@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ConfigurationError } from '../config/environment.ts';
 import type { ProcessEnvironment } from '../config/settings.ts';
 import { describeError } from '../observability/describe-error.ts';
-import { logLibraries } from '../observability/log-libraries.ts';
-import { createLogger, type Logger } from '../observability/logger.ts';
+import { createLogger, type Logger, logLibraries } from '../observability/logger.ts';
 import type { Service } from './create-service.ts';
 
 /**

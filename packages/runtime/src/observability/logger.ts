@@ -1,5 +1,7 @@
+import { format } from 'node:util';
 import winston from 'winston';
 import Transport from 'winston-transport';
+import { describeError } from './describe-error.ts';
 
 let pending = '';
 
@@ -73,4 +75,56 @@ export function createLogger(options: { service: string; level: string; format: 
     format: combine(redact(), timestamp(), options.format === 'json' ? json : readable),
     transports: [new StandardOutput()],
   });
+}
+
+/** Logs one line when a service becomes unavailable and one when it is available again. */
+export interface OutageLog {
+  failed(error: unknown): void;
+  recovered(): void;
+}
+
+/** @param service its name, such as `queue`. */
+export function createOutageLog(logger: Logger, service: string, consequence: string): OutageLog {
+  let isUnavailable = false;
+  return {
+    failed(error) {
+      if (!isUnavailable) logger.warn(`${service} unavailable; ${consequence}`, { error: describeError(error) });
+      isUnavailable = true;
+    },
+    recovered() {
+      if (isUnavailable) logger.info(`${service} available again`);
+      isUnavailable = false;
+    },
+  };
+}
+
+const LEVELS = { debug: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' } as const;
+/** Max characters of a text. */
+const MAX_LENGTH = 500;
+/** Max different texts; each is logged once, as BullMQ repeats what it says for every connection. */
+const MAX_TEXTS = 100;
+
+/**
+ * Logs what libraries write to the console and what Node warns of, so that all output of a process has one form. Of an error only a
+ * description is logged, and nothing of an object, as either can contain outside data.
+ */
+export function logLibraries(logger: Logger): void {
+  const seen = new Set<string>();
+  const log = (level: (typeof LEVELS)[keyof typeof LEVELS], text: string, error?: unknown) => {
+    const key = `${text} ${JSON.stringify(error)}`;
+    if (seen.has(key) || seen.size > MAX_TEXTS) return;
+    seen.add(key);
+    if (seen.size > MAX_TEXTS) return void logger.warn('a library says more, which is left out');
+    logger[level]('a library says', { text: text.slice(0, MAX_LENGTH), ...(error !== undefined && { error }) });
+  };
+  for (const [name, level] of Object.entries(LEVELS)) {
+    console[name as keyof typeof LEVELS] = (...args: unknown[]) => {
+      const error = args.find(Error.isError);
+      const text = format(...args.filter((arg) => typeof arg === 'string')).replace(/\s+/g, ' ');
+      log(level, text, error && describeError(error));
+    };
+  }
+  // Without this, Node prints them too.
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => log('warn', `${name}: ${message}`));
 }

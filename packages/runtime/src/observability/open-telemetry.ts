@@ -23,10 +23,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { withTimeout } from '../concurrency/with-timeout.ts';
+import { withTimeout } from '../concurrency/timers.ts';
 import type { TracingEnvironment } from '../config/tracing-environment.ts';
-import type { Logger } from './logger.ts';
-import { createOutageLog, type OutageLog } from './outage-log.ts';
+import { createOutageLog, type Logger, type OutageLog } from './logger.ts';
 import type { Span, SpanOptions, Tracing } from './span.ts';
 
 const EXPORT_INTERVAL_MS = 2000;

@@ -5,7 +5,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { mediaTypeOf } from '@orders/http/check-media-type.ts';
 import { readIdempotencyKey, readPreferences } from '@orders/http/read-headers.ts';
 import { acceptedJson } from '@orders/http/write-accepted.ts';
-import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/fair-sharing.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { Request, RequestHandler } from 'express';

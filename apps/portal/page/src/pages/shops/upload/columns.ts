@@ -1,6 +1,6 @@
 import { toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { suggestFields } from '@orders/domain/sources/suggest-field.ts';
-import { fieldOfHeading } from '@orders/order-files/field-of-heading.ts';
+import { fieldOfHeading } from '@orders/order-files/headings.ts';
 import type { OrderMapping } from '../../../api/sources.ts';
 import { ORDER_FIELDS } from '../../../components/order-values.ts';
 

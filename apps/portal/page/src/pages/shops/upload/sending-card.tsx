@@ -1,4 +1,4 @@
-import { csvCell } from '@orders/order-files/csv-cell.ts';
+import { csvCell } from '@orders/order-files/csv.ts';
 import { Download } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';

@@ -1,7 +1,7 @@
 import { recognizeExport } from '@orders/domain/sources/shop-exports.ts';
+import { readCsv } from '@orders/order-files/csv.ts';
 import { FileError } from '@orders/order-files/errors.ts';
 import type { Row } from '@orders/order-files/order-rows.ts';
-import { readCsv } from '@orders/order-files/read-csv.ts';
 import { type SourceOrder, withPositions } from '@orders/order-files/read-order.ts';
 import { readTable, type TableFacts, unreadFacts } from '@orders/order-files/read-table.ts';
 import { isSpreadsheet, MAX_XLSX_BYTES, readXlsx } from '@orders/order-files/read-xlsx.ts';

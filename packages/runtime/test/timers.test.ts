@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { backoff } from '../src/concurrency/backoff.ts';
+import { backoff } from '../src/concurrency/timers.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();

@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createFairQueue } from '../src/concurrency/fair-queue.ts';
+import fc from 'fast-check';
+import { createFairBudget, createFairQueue, limitConcurrency } from '../src/concurrency/fair-sharing.ts';
 
 /** Queues work that ends when the test calls `endNext`. */
 function started(maxConcurrent: number, maxPerKey?: number) {
@@ -85,4 +87,92 @@ test('work of preferred keys starts before all waiting work, and preempts no run
   running.resolve();
   await Promise.all([first, results]);
   expect(order).toEqual(['!c1', '!d1', '!c2', 'a1', 'b1', 'b2']);
+});
+
+/** Takes units until the budget has no more. @returns their number. */
+function fill(budget: ReturnType<typeof createFairBudget>, accountId: number): number {
+  let count = 0;
+  while (budget.take(accountId, 1)) count += 1;
+  return count;
+}
+
+test('one account gets half, the next half of the rest, and another account always finds room', () => {
+  const budget = createFairBudget(1000);
+  expect([1, 2, 3, 4].map((accountId) => fill(budget, accountId))).toEqual([500, 250, 125, 63]);
+  expect(budget.hasRoom(5, 1)).toBe(true);
+});
+
+test('two accounts that take all the time get a third each', () => {
+  const budget = createFairBudget(900);
+  fill(budget, 1);
+  for (let round = 0; round < 2000; round += 1) {
+    for (const accountId of [1, 2]) {
+      if (budget.takenBy(accountId) > 0 && round % 2 === 0) budget.release(accountId, 1);
+      budget.take(accountId, 1);
+    }
+  }
+  expect(Math.abs(budget.takenBy(1) - 300)).toBeLessThan(5);
+  expect(Math.abs(budget.takenBy(2) - 300)).toBeLessThan(5);
+});
+
+test('a budget of one still serves one account', () => {
+  const budget = createFairBudget(1);
+  expect(budget.take(1, 1)).toBe(true);
+  expect(budget.take(2, 1)).toBe(false);
+  budget.release(1, 1);
+  expect(budget.take(2, 1)).toBe(true);
+});
+
+test('the budget never grants more than its maximum, and everything can be released', () => {
+  const steps = fc.array(
+    fc.record({ accountId: fc.integer({ min: 1, max: 4 }), amount: fc.integer({ min: 1, max: 40 }) }),
+  );
+  fc.assert(
+    fc.property(steps, (taken) => {
+      const budget = createFairBudget(100);
+      const granted = taken.filter(({ accountId, amount }) => budget.take(accountId, amount));
+      expect(budget.taken).toBe(granted.reduce((sum, { amount }) => sum + amount, 0));
+      expect(budget.taken).toBeLessThanOrEqual(100);
+      for (const { accountId, amount } of granted) budget.release(accountId, amount);
+      expect([budget.taken, budget.takenBy(1)]).toEqual([0, 0]);
+    }),
+  );
+});
+
+test('runs up to the limit and the rest in FIFO order, also after a failure', async () => {
+  const started: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const runLimited = limitConcurrency(2);
+  const add = (name: string) =>
+    runLimited(() => {
+      started.push(name);
+      return new Promise<string>((resolve, reject) => {
+        ends.set(name, (error) => (error ? reject(error) : resolve(name)));
+      });
+    });
+
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(add);
+  await turn();
+  expect(started).toEqual(['a', 'b']);
+  ends.get('b')?.(new Error('broken'));
+  await expect(b).rejects.toThrow('broken');
+  expect(started).toEqual(['a', 'b', 'c']);
+  const e = add('e');
+  ends.get('a')?.();
+  expect(await a).toBe('a');
+  await turn();
+  expect(started).toEqual(['a', 'b', 'c', 'd']);
+  for (const name of ['c', 'd']) ends.get(name)?.();
+  expect(await Promise.all([c, d])).toEqual(['c', 'd']);
+  await turn();
+  ends.get('e')?.();
+  expect(await e).toBe('e');
+
+  const all = ['f', 'g', 'h'].map(add);
+  await turn();
+  expect(started.slice(5)).toEqual(['f', 'g']);
+  for (const name of ['f', 'g']) ends.get(name)?.();
+  await turn();
+  ends.get('h')?.();
+  await Promise.all(all);
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type DevFile, LOCAL_DIRECTORY } from './local-state.ts';
 
 /** The message of `npm start`: URLs, demo credentials and three commands to paste. */
@@ -56,4 +57,47 @@ The portal lists the orders for review, with 60 samples; or: npm run --silent or
 /** As docs/senders/retries.md derives keys: one for each content of an order. */
 function contentHash(body: string): string {
   return createHash('sha256').update(body).digest('hex').slice(0, 16);
+}
+
+/** The output of the apps, held while they start. */
+interface HeldOutput {
+  /** Takes the output of a process. */
+  add(stream: Readable | null): void;
+  /** Prints all output from now on. What was held is dropped, but for warnings and errors, or printed as a whole. */
+  release(what: 'warnings' | 'all'): void;
+}
+
+/** The level of a log line that a person should see. */
+const WARNING = /^\S+ (warn|error) /;
+
+/** So that the message of `npm start` comes before the log lines of its own requests. */
+export function holdOutput(print: (text: string) => void): HeldOutput {
+  let held: string[] | null = [];
+  return {
+    add(stream) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        if (held) held.push(text);
+        else print(text);
+      });
+    },
+    release(what) {
+      const lines = (held?.join('') ?? '').split(/(?<=\n)/);
+      held = null;
+      for (const line of lines) if (what === 'all' || WARNING.test(line)) print(line);
+    },
+  };
+}
+
+/** Runs a step of the start, and prints a line when it begins. */
+type RunStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
+
+/** @param verbose prints how long each step took, too. */
+export function createSteps(print: (text: string) => void, verbose: boolean): RunStep {
+  return async (what, work) => {
+    print(`${what} …`);
+    const startedAt = performance.now();
+    const result = await work();
+    if (verbose) print(`${what}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    return result;
+  };
 }
