@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import type { MemberRole } from '@orders/database/users/memberships.ts';
-import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { hashPassword } from '@orders/database/users/passwords.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';

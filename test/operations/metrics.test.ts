@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { DELIVERY_OUTCOMES } from '@orders/database/sources/add-activity.ts';
+import { DELIVERY_OUTCOMES } from '@orders/database/sources/activity.ts';
 import { PORTAL_PROBLEMS } from '@orders/domain/portal-problems.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runMigrations, withoutBindings } from '@orders/database/migrate.ts';
-import { checksumOf, SchemaDriftError } from '@orders/database/migration-record.ts';
+import { checksumOf, runMigrations, SchemaDriftError, withoutBindings } from '@orders/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
-import { readPlan } from '../../packages/database/src/migration-record.ts';
+import { readPlan } from '../../packages/database/src/migrate.ts';
 import { readSchema } from '../../packages/database/src/schema/read-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { describeSchema } from '../harness/describe-schema.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { hashPassword } from '@orders/database/users/passwords.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { hashPassword } from '@orders/database/users/passwords.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser } from '@orders/database/users/users.ts';

@@ -9,7 +9,7 @@ import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { findFinalReceipts, findReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { findReceiptsByKeys, type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
-import { addSourceActivity } from '@orders/database/sources/add-activity.ts';
+import { addSourceActivity } from '@orders/database/sources/activity.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { findSources } from '@orders/intake/pipeline/find-sources.ts';

@@ -9,7 +9,7 @@ import { parseDuration } from '@orders/runtime/config/environment.ts';
 import type { Argument, Option } from 'commander';
 import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
-import type { EventReference } from './events/find-events.ts';
+import type { EventReference } from './events/read-log.ts';
 
 export const MAX_INT4 = 2_147_483_647;
 const MAX_NAME = 200;

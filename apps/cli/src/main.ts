@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from './run-cli.ts';
-import { runProcess } from './run-process.ts';
+import { runProcess } from './run-program.ts';
 
 const { env } = process;
 const directory = callerDirectory(env);

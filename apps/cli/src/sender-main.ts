@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { runProcess } from './run-process.ts';
-import { type Program, runProgram } from './run-program.ts';
+import { type Program, runProcess, runProgram } from './run-program.ts';
 import { SENDER_ENVIRONMENT_HELP } from './sender-config.ts';
 
 /** The senders' commands, as @orders/client has them: without those of operators and what they need. */

@@ -1,4 +1,4 @@
-import { SAFE_COST } from '@orders/database/users/scrypt.ts';
+import { SAFE_COST } from '@orders/database/users/passwords.ts';
 import type { Bounds } from '@orders/http/create-bounded-server.ts';
 import { trustedProxies } from '@orders/http/trusted-proxies.ts';
 import {

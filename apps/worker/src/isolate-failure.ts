@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
-import { isLockWaitOver } from '@orders/database/lock-wait.ts';
+import { isLockWaitOver } from '@orders/database/run.ts';
 import { isReachable } from '@orders/database/schema-state.ts';
 
 /** How to continue after a batch failed. */

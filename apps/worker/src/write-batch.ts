@@ -1,8 +1,8 @@
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf, SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
-import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/lock-wait.ts';
 import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/orders/write-orders.ts';
+import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/run.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';

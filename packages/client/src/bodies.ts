@@ -1,4 +1,5 @@
-import type { Payload } from './types.ts';
+import type { CallOptions } from './options.ts';
+import type { Cancellation, CancellationList, Payload } from './types.ts';
 
 const encoder = new TextEncoder();
 
@@ -61,4 +62,23 @@ export const toHex = (bytes: ArrayBuffer): string =>
 /** The idempotency key that follows from a body: its SHA-256. */
 export async function contentKeyOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(await crypto.subtle.digest('SHA-256', body));
+}
+
+/** The options of calls that cancel orders. */
+export interface CancelOptions extends CallOptions {
+  /** `webhook` signs the request, as `sendWebhook` does (default `rest`). */
+  via?: 'rest' | 'webhook' | undefined;
+  /** For webhooks, replaces the client's secret. */
+  signingSecret?: string | undefined;
+}
+
+/** The body for one cancellation. */
+export function cancellationOf(sourceOrderId: string, reason: string | null | undefined): Cancellation {
+  return { source_order_id: sourceOrderId, ...(reason != null && { reason }) };
+}
+
+/** The body for a list; a string is the id of an order. */
+export function cancellationsOf(orders: readonly (string | Cancellation)[]): CancellationList {
+  if (!Array.isArray(orders)) throw new TypeError('orders must be a list of ids or cancellations.');
+  return { cancellations: orders.map((order) => (typeof order === 'string' ? cancellationOf(order, null) : order)) };
 }

@@ -1,4 +1,4 @@
-export type { CancelOptions } from './cancel.ts';
+export type { CancelOptions } from './bodies.ts';
 export {
   AuthenticationError,
   ConnectionError,

@@ -1,6 +1,13 @@
-import { bytesOf, bytesOfPayload, contentKeyOf, toLines } from './bodies.ts';
+import {
+  bytesOf,
+  bytesOfPayload,
+  type CancelOptions,
+  cancellationOf,
+  cancellationsOf,
+  contentKeyOf,
+  toLines,
+} from './bodies.ts';
 import { call } from './call.ts';
-import { type CancelOptions, cancellationOf, cancellationsOf } from './cancel.ts';
 import { followEvents, requestEvents } from './events.ts';
 import {
   assertKnown,

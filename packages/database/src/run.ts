@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Database } from './connect.ts';
-import { isConnectionError, sqlstateOf } from './database-errors.ts';
+import { isConnectionError, SQLSTATE, sqlstateOf } from './database-errors.ts';
 
 /** The advisory locks of this service. A number must be unique in the database. */
 
@@ -109,7 +109,7 @@ export async function runToEnd<Row extends object>(
 }
 
 /** Postgres settings for one transaction; times in milliseconds. */
-export type LocalSettings = Record<string, string | number>;
+type LocalSettings = Record<string, string | number>;
 
 function beginUnder(settings: LocalSettings): string {
   return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`)].join('; ');
@@ -193,4 +193,26 @@ export async function removeChunks(
   let removed = 0;
   for (let count = chunkSize; count === chunkSize && !signal?.aborted; removed += count) count = await removeChunk();
   return removed;
+}
+
+/** How long a statement about many accounts waits for a lock, in milliseconds. Transactions that others wait for are shorter. */
+export const LOCK_WAIT_MS = 100;
+/** For another try after a wait in vain: as short as Postgres allows, as 0 means no limit. */
+export const NO_LOCK_WAIT_MS = 1;
+
+/**
+ * SQL: the common table expression `limited`, which limits each wait of its transaction for a row, or for another transaction with the same key.
+ * Tables are locked before it, so a migration is waited for. It costs no round trip, and works behind a pooler.
+ *
+ * @param parameter milliseconds, such as `$1`.
+ */
+export const limitLockWait = (parameter: string) =>
+  `limited as materialized (select set_config('lock_timeout', ${parameter}::text, true))`;
+
+/** SQL: a condition that applies `limited`. It must stand where the first rows are read, before the first lock. */
+export const IS_LIMITED = 'exists (select from limited)';
+
+/** Whether a statement ended without a change, as it waited too long for a lock. */
+export function isLockWaitOver(error: unknown): boolean {
+  return sqlstateOf(error) === SQLSTATE.lockNotAvailable;
 }

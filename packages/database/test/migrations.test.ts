@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checksumOf } from '../src/migration-record.ts';
+import { checksumOf } from '../src/migrate.ts';
 import { MIGRATIONS } from '../src/migrations/index.ts';
 import { findHazards, splitStatements } from './find-hazards.ts';
 import { LANDED } from './landed-migrations.ts';

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { scryptSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { hashPassword, needsRehash, verifyPassword } from '../src/users/scrypt.ts';
+import { hashPassword, needsRehash, verifyPassword } from '../src/users/passwords.ts';
 
 test('a hash states the parameters of OWASP, and fits only its password, however its characters are encoded', async () => {
   const hash = await hashPassword('crème brûlée for two');

@@ -10,7 +10,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { type Connection, execute, run } from '@orders/database/run.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
-import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { hashPassword } from '@orders/database/users/passwords.ts';
 import { findUser, type Role } from '@orders/database/users/users.ts';
 
 /** An account for trying out the service; `signingSecret` is null without signing. */

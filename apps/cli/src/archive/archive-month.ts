@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from '@orders/database/connect.ts';
-import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
+import { withLockRetries } from '@orders/database/partitions/create-partitions.ts';
 import { type Connection, execute, run } from '@orders/database/run.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';

@@ -5,20 +5,18 @@ import { ACCOUNT, endpointId, eventTypes, numberUpTo, overlap, sequence } from '
 import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import {
   addEndpoint,
+  attemptJson,
   deleteEndpoint,
+  describeEndpoint,
+  describeNewEndpoint,
   describeTried,
   replaceEndpointSecret,
   resendRange,
   switchEndpoint,
-  tryEndpoint,
-} from '../endpoints/change-endpoint.ts';
-import {
-  attemptJson,
-  describeEndpoint,
-  describeNewEndpoint,
   tabulateAttempts,
   tabulateEndpoints,
-} from '../endpoints/describe-endpoint.ts';
+  tryEndpoint,
+} from '../endpoints.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount, requireEndpoint } from '../require.ts';
 import { plural } from '../table.ts';

@@ -1,13 +1,16 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { findTestAccountId } from '@orders/database/accounts/test-accounts.ts';
+import { toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import type { Connection } from '@orders/database/run.ts';
 import { type CustomerSearch, searchCustomer } from '@orders/domain/customer-search.ts';
+import { readArchive } from '../archive/archive-file.ts';
 import { ACCOUNT, customerIdentity, whoami } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
 import { type CommandSpec, option } from '../command.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
-import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
-import { type FoundArchive, findInArchives } from '../erasure/find-in-archives.ts';
-import { UsageError } from '../errors.ts';
+import { type CustomerOrder, type Examined, findCustomer, type StoredOrder } from '../erasure/find-customer.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { plural } from '../table.ts';
 
@@ -150,4 +153,49 @@ function describePart(
   for (const { file, orders } of archives)
     lines.push(`The archive ${file} has the customer in ${plural(orders, 'order')}.`);
   return lines;
+}
+
+/** A file of `orders archive` that contains the customer. */
+interface FoundArchive {
+  file: string;
+  orders: number;
+}
+
+/** A line of an archive. */
+interface ArchivedOrder {
+  order: StoredOrder;
+  notes: { text: string }[];
+  cancellation_request: { reason: string | null } | null;
+}
+
+/**
+ * Finds the archives that contain a customer of one of these accounts, by reading all `.ndjson.gz` files of a directory. They are not changed.
+ *
+ * @throws {Failure} if a file is damaged or is no archive.
+ */
+async function findInArchives(
+  directory: string,
+  accountIds: (number | null)[],
+  search: CustomerSearch,
+): Promise<FoundArchive[]> {
+  const found: FoundArchive[] = [];
+  for (const file of (await readdir(directory)).filter((name) => name.endsWith('.ndjson.gz')).toSorted()) {
+    let orders = 0;
+    try {
+      for await (const line of readArchive(join(directory, file))) {
+        const archived: ArchivedOrder = JSON.parse(line);
+        if (accountIds.includes(archived.order.account_id) && isAbout(archived, search)) orders += 1;
+      }
+    } catch {
+      throw new Failure(`${file} is damaged or is no archive of orders; nothing was erased.`);
+    }
+    if (orders > 0) found.push({ file, orders });
+  }
+  return found;
+}
+
+function isAbout({ order: row, notes, cancellation_request }: ArchivedOrder, search: CustomerSearch): boolean {
+  const order = toOrder(toJson(row));
+  const texts = [row.review_reason, cancellation_request?.reason, ...notes.map(({ text }) => text)];
+  return search.whereIn(order, order).length > 0 || texts.some((text) => search.isMentioned(text));
 }

@@ -9,9 +9,16 @@ import { eventTypes, parseEventReference } from '../arguments.ts';
 import { type CommandSpec, option } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { cursorAt, type EventReference, findEvent, newestCursor } from '../events/find-events.ts';
 import { type Posted, type Program, postEvent } from '../events/post-event.ts';
-import { LOG_TIMEOUT_MS, readLog, TYPE_WIDTH } from '../events/read-log.ts';
+import {
+  cursorAt,
+  type EventReference,
+  findEvent,
+  LOG_TIMEOUT_MS,
+  newestCursor,
+  readLog,
+  TYPE_WIDTH,
+} from '../events/read-log.ts';
 import { createRetryGate, endOfRun, type Session } from '../retry-gate.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { readSenderConfig } from '../sender-config.ts';

@@ -1,6 +1,10 @@
 import type { Database } from '@orders/database/connect.ts';
-import { migrate as migrateSchema, planMigrations } from '@orders/database/migrate.ts';
-import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
+import {
+  type MigrationPlan,
+  migrate as migrateSchema,
+  planMigrations,
+  SchemaDriftError,
+} from '@orders/database/migrate.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { type CommandSpec, option } from '../command.ts';
 import type { CliConfig } from '../config.ts';

@@ -15,6 +15,8 @@ import { explained, readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { requireAccount, requireSource } from '../require.ts';
 import {
   changePrefix,
+  inSequence,
+  mapSource,
   type RotateOptions,
   recordSourceAction,
   replaceSecret,
@@ -29,7 +31,6 @@ import {
   sourceJson,
   tabulateSources,
 } from '../sources/describe-source.ts';
-import { inSequence, mapSource } from '../sources/map-source.ts';
 
 const SOURCE_HELP = 'number, id or exact name';
 const SOURCE = argument('<source>', SOURCE_HELP);

@@ -7,8 +7,7 @@ import { type ReadOrder, type SourceOrder, withPositions } from '@orders/order-f
 import { readTable, type TableFacts, type TableOptions, unreadFacts } from '@orders/order-files/read-table.ts';
 import { isSpreadsheet, readXlsx, type XlsxFormat } from '@orders/order-files/read-xlsx.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { readJson, readNdjson } from './read-json.ts';
-import { mapDocument } from './source-order.ts';
+import { mapDocument, readJson, readNdjson } from './read-json.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv', 'xlsx'] as const;
 export type Format = (typeof FORMATS)[number];

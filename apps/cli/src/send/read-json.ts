@@ -1,6 +1,10 @@
-import { MAX_ORDER_BYTES, type ReadOrder, unsendable } from '@orders/order-files/read-order.ts';
+import { isUtf8 } from 'node:buffer';
+import { Problem } from '@orders/domain/problems.ts';
+import { mapOrder } from '@orders/domain/sources/map-order.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
+import { type Location, MAX_ORDER_BYTES, type ReadOrder, unsendable } from '@orders/order-files/read-order.ts';
 import { Failure } from '../errors.ts';
-import { sourceOrder } from './source-order.ts';
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE] = [0x22, 0x5c, 0x2c, 0x0a, 0x0d, 0x20] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
@@ -127,4 +131,33 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
 function onOneLine(bytes: Buffer): Buffer {
   if (!bytes.includes(NEWLINE) && !bytes.includes(RETURN)) return bytes;
   return Buffer.from(bytes.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));
+}
+
+/** Creates an order from the bytes of its JSON, which the service validates. */
+function sourceOrder(bytes: Buffer, location: Location): ReadOrder {
+  // Decoding would replace invalid bytes, so two different ids could become equal.
+  if (!isUtf8(bytes)) return unsendable(location, 'The order is not UTF-8.');
+  const text = bytes.toString('utf8');
+  return { ...location, text, sourceOrderId: sourceOrderIdOf(text) };
+}
+
+/** The order that a mapping makes of an object. What is not one JSON object stays as it is, so that the service rejects it. */
+export function mapDocument(order: ReadOrder, mapping: OrderMapping): ReadOrder {
+  try {
+    const payload = mapOrder(parseDelivery(Buffer.from(order.text)), mapping);
+    const { source_order_id: id } = payload;
+    return { ...order, text: JSON.stringify(payload), sourceOrderId: typeof id === 'string' ? id : null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return order;
+  }
+}
+
+function sourceOrderIdOf(text: string): string | null {
+  try {
+    const id: unknown = JSON.parse(text)?.source_order_id;
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
 }

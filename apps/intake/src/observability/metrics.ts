@@ -1,4 +1,4 @@
-import { DELIVERY_OUTCOMES } from '@orders/database/sources/add-activity.ts';
+import { DELIVERY_OUTCOMES } from '@orders/database/sources/activity.ts';
 import { PLATFORM_CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import { createRegistry, metricsOf } from '@orders/runtime/observability/metrics.ts';

@@ -4,7 +4,7 @@ import {
   type DeliveryCount,
   type DeliveryOutcome,
   KEPT_DELIVERIES,
-} from '@orders/database/sources/add-activity.ts';
+} from '@orders/database/sources/activity.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';

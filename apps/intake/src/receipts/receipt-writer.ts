@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
-import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/lock-wait.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/run.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { Lane } from '@orders/queue/wake-up.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hashPassword, needsRehash, verifyPassword } from '@orders/database/users/scrypt.ts';
+import { hashPassword, needsRehash, verifyPassword } from '@orders/database/users/passwords.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairBudget, createFairQueue } from '@orders/runtime/concurrency/fair-sharing.ts';
 

@@ -1,10 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '@orders/database/connect.ts';
-import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-wait.ts';
 import { reopenOrderedAgain } from '@orders/database/orders/write-cancelled.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
-import { type Connection, inTransaction, run, runToEnd } from '@orders/database/run.ts';
+import {
+  type Connection,
+  IS_LIMITED,
+  inTransaction,
+  LOCK_WAIT_MS,
+  limitLockWait,
+  run,
+  runToEnd,
+} from '@orders/database/run.ts';
 import { type Difference, FINISHED, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { applyPayment, PAYMENT } from './apply-payment.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { pruneEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
+import { countInDefault } from '@orders/database/partitions/list-partitions.ts';
 import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
 import { removeChunks, run } from '@orders/database/run.ts';
 import { pruneSourceActivity } from '@orders/database/sources/activity.ts';

@@ -1,7 +1,11 @@
 import type { Database } from '@orders/database/connect.ts';
-import { firstInDefault } from '@orders/database/partitions/default-partitions.ts';
-import { hasTable, listPartitions, type Partition } from '@orders/database/partitions/list-partitions.ts';
-import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
+import { withLockRetries } from '@orders/database/partitions/create-partitions.ts';
+import {
+  firstInDefault,
+  hasTable,
+  listPartitions,
+  type Partition,
+} from '@orders/database/partitions/list-partitions.ts';
 import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
 import { type Connection, execute, inTransaction, RETENTION_LOCK, removeChunks, run } from '@orders/database/run.ts';
 

@@ -1,7 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
-import { IS_LIMITED, isLockWaitOver, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-wait.ts';
 import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
-import { run, runToEnd } from '@orders/database/run.ts';
+import { IS_LIMITED, isLockWaitOver, LOCK_WAIT_MS, limitLockWait, run, runToEnd } from '@orders/database/run.ts';
 import { type PendingReceipt, type PendingRow, selectPicked, withBodies } from './pending-receipts.ts';
 
 // Available: new, due for a retry, or released by a worker in an outage.

@@ -1,13 +1,12 @@
-import { recordWritten } from '../events/record-written.ts';
-import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { MAY_MOVE } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, inTransaction, run, runToEnd } from '../run.ts';
+import { type Connection, IS_LIMITED, inTransaction, LOCK_WAIT_MS, limitLockWait, run, runToEnd } from '../run.ts';
 import {
   INPUT,
   inputOf,
   LOCK_WAIT,
   ORDER_COLUMNS,
+  recordWritten,
   setWritten,
   type WritableOrder,
   type Written,

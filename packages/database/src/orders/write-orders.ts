@@ -1,11 +1,9 @@
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { severityOf } from '@orders/domain/severity.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
-import { recordWritten } from '../events/record-written.ts';
-import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, runToEnd } from '../run.ts';
+import { type Connection, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, runToEnd } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */
 export interface WritableOrder extends NormalizedOrder {
@@ -71,6 +69,19 @@ rows from (
   unnest($2::uuid[], $3::int[], $4::text[], ${VALUES.map(([, type], index) => `$${FIRST + index}::${type}[]`).join(', ')}),
   jsonb_array_elements($${ITEMS}::jsonb), jsonb_array_elements($${ITEMS + 1}::jsonb)
 ) as i(receipt_id, account_id, source_order_id, ${ORDER_FIELDS})`;
+
+/**
+ * SQL: records the event of each receipt of `moved` that became an order, if its account has events enabled. One look-up of
+ * the batch's accounts, so that accounts without events add no row and no WAL. The publisher adds the warnings.
+ *
+ * @param accountIds the parameter with the accounts of `moved`.
+ */
+export const recordWritten = (accountIds: string) => `
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id)
+  select account_id, 'receipt.written', receipt_id, source_order_id, order_id
+  from moved
+  where account_id = any(array(select account_id from event_logs where account_id = any(${accountIds}::int[]) and is_enabled))
+  order by account_id, source_order_id`;
 
 const WRITE = {
   name: 'write-orders',

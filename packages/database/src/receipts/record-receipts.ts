@@ -1,7 +1,6 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
-import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
-import { type Connection, run, runToEnd } from '../run.ts';
+import { type Connection, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */

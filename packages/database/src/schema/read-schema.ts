@@ -8,8 +8,6 @@ const SUBJECTS = [
   'sign-in',
   'sources',
   'receipts',
-  'outbox',
-  'dead-letters',
   'rejections',
   'orders',
   'search',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Problem } from '../../src/problems.ts';
+import { isCostly } from '../../src/sources/mapping.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { printMapping, readMapping } from '../../src/sources/read-mapping.ts';
 import { TEXT_FIELD_NAMES } from '../../src/text-fields.ts';
@@ -121,4 +122,26 @@ test.each<[string, unknown, string[]]>([
 
 test('at most 20 errors are listed', () => {
   expect(errorsOf(Object.fromEntries(many(30).map((name) => [name, 1])))).toHaveLength(20);
+});
+
+test('no mapping of a preset is costly', () => {
+  expect(Object.values(PRESETS).filter(({ mapping }) => isCostly(mapping))).toEqual([]);
+});
+
+const id = { source_order_id: '/id' };
+test.each([
+  [
+    'many searches',
+    { ...id, area: Array.from({ length: 8 }, () => ({ find: '/l', where: { '/a': [1], '/b': [1] }, value: '/v' })) },
+  ],
+  [
+    'many details of a list',
+    { ...id, details: Array.from({ length: 8 }, () => ({ each: '/l', label: '/a', value: '/b' })) },
+  ],
+  [
+    'long constants in each item',
+    { ...id, items: { list: '/l', name: { join: [{ constant: 'x'.repeat(255) }, { constant: 'x'.repeat(255) }] } } },
+  ],
+])('%s are', (_, mapping) => {
+  expect(isCostly(mapping)).toBe(true);
 });

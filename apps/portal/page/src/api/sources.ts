@@ -1,5 +1,4 @@
-import type { StoredDelivery } from '@orders/database/sources/activity.ts';
-import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
+import type { DeliveryOutcome, StoredDelivery } from '@orders/database/sources/activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import type { LifeRow } from '@orders/domain/sources/platform-states.ts';

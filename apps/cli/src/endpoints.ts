@@ -3,6 +3,8 @@ import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import {
   createEndpoint,
+  type DeliveryAttempt,
+  type DisabledReason,
   type Endpoint,
   enableEndpoint,
   listAttempts,
@@ -13,14 +15,13 @@ import {
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
 import { type Connection, inTransaction } from '@orders/database/run.ts';
-import { withoutQuery } from '@orders/domain/endpoints.ts';
-import type { EventType } from '@orders/domain/events.ts';
+import { DELIVERY_ERRORS, withoutQuery } from '@orders/domain/endpoints.ts';
+import { type EventType, eventId } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { recordAction } from '../audit.ts';
-import { Failure } from '../errors.ts';
-import { requireAccount, requireEndpoint } from '../require.ts';
-import { count } from '../table.ts';
-import { type AttemptJson, attemptJson, type EndpointWithSecret } from './describe-endpoint.ts';
+import { recordAction } from './audit.ts';
+import { Failure } from './errors.ts';
+import { requireAccount, requireEndpoint } from './require.ts';
+import { count, details, table } from './table.ts';
 
 /** @throws {Failure} that says which command enables events, if they are not enabled; {Problem} with 10 endpoints. */
 export async function addEndpoint(
@@ -100,7 +101,7 @@ export async function resendRange(
 }
 
 /** Records an action on an endpoint in the audit trail. */
-export function recordEndpointAction(
+function recordEndpointAction(
   transaction: Connection,
   action: string,
   { account_id, endpoint_number, url }: Endpoint,
@@ -149,4 +150,79 @@ export async function tryEndpoint(database: Database, endpointId: string): Promi
 export function describeTried({ status, duration_ms, error, detail }: AttemptJson): string {
   const facts = `${status === null ? 'no status' : `status ${status}`}, ${count(duration_ms)} ms`;
   return error === null ? `The test event was delivered (${facts}).` : `The test failed (${facts}): ${detail}`;
+}
+
+/** An endpoint whose secret is new. */
+type EndpointWithSecret = Endpoint & { secret: string };
+
+/** An attempt as `--json` prints it. */
+type AttemptJson = ReturnType<typeof attemptJson>;
+
+export function attemptJson({ attempt_number: _number, event_id, error, ...attempt }: DeliveryAttempt) {
+  return { event_id: eventId(event_id), ...attempt, error, detail: error && DELIVERY_ERRORS[error] };
+}
+
+export function describeNewEndpoint(endpoint: EndpointWithSecret): string {
+  const { secret, previous_until } = endpoint;
+  const shown = details([...entriesOf(endpoint), ['secret', secret]]);
+  const old = previous_until
+    ? `\nUntil ${previous_until.toISOString()} deliveries are signed with the old secret too.`
+    : '';
+  return `${shown}\nEnter the secret at the receiver now: it cannot be shown again.${old}`;
+}
+
+export function describeEndpoint(endpoint: Endpoint): string {
+  return details([
+    ...entriesOf(endpoint),
+    ['state', stateOf(endpoint)],
+    ['pending', endpoint.pending],
+    ['waiting', endpoint.waiting],
+  ]);
+}
+
+export function tabulateEndpoints(endpoints: readonly Endpoint[]): string {
+  return table(endpoints, [
+    { head: 'ENDPOINT', cell: ({ endpoint_id }) => endpoint_id },
+    { head: 'URL', cell: ({ url }) => url, shrinks: true },
+    { head: 'TYPES', cell: typesOf, shrinks: true },
+    { head: 'STATE', cell: stateOf },
+    { head: 'PENDING', cell: ({ pending }) => count(pending), right: true },
+    { head: 'WAITING', cell: ({ waiting }) => count(waiting), right: true },
+  ]);
+}
+
+export function tabulateAttempts(attempts: readonly AttemptJson[]): string {
+  return table(attempts, [
+    { head: 'AT', cell: ({ at }) => at },
+    { head: 'SEQUENCE', cell: ({ sequence }) => sequence, right: true },
+    { head: 'TYPE', cell: ({ type }) => type },
+    { head: 'ATTEMPT', cell: ({ attempt }) => attempt, right: true },
+    { head: 'STATUS', cell: ({ status }) => status, right: true },
+    { head: 'MS', cell: ({ duration_ms }) => count(duration_ms), right: true },
+    { head: 'ERROR', cell: ({ error }) => error },
+  ]);
+}
+
+function entriesOf(endpoint: Endpoint): [string, string | number][] {
+  return [
+    ['endpoint', endpoint.endpoint_id],
+    ['account', endpoint.account_id],
+    ['url', endpoint.url],
+    ['types', typesOf(endpoint)],
+  ];
+}
+
+function typesOf({ types }: Endpoint): string {
+  return types?.join(', ') ?? 'all';
+}
+
+const DISABLED_STATES: Record<DisabledReason, string> = {
+  paused: 'disabled',
+  gone: 'disabled: replied 410',
+  failing: 'disabled: no success for 5 days',
+};
+
+function stateOf({ disabled, failing_since }: Endpoint): string {
+  if (disabled) return DISABLED_STATES[disabled];
+  return failing_since ? 'failing' : 'enabled';
 }
