@@ -44,10 +44,6 @@ test.each([
   ['--only nobody', /"nobody" is not one of ceiling,/],
   ['--loads fast', /"fast" is not a load/],
   ['--rounds 0', /whole number above zero/],
-  ['aging --keys some', /whole number above zero/],
-  ['growth --rows some', /whole number above zero/],
-  ['review --rows some', /whole number above zero/],
-  ['send --orders some', /whole number above zero/],
   ['footprint --rounds some', /whole number above zero/],
 ])('wrong usage causes one line and exit code 2: %s', async (args, message) => {
   const { code, stderr } = await run(...args.split(' '));

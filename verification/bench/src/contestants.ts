@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf } from '@orders/test-services/apps.ts';
@@ -48,11 +47,7 @@ function peer(name: string, folder: string): Contestant {
   };
 }
 
-function ours(
-  name: string,
-  queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string,
-  { hasEvents = false } = {},
-): Contestant {
+function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string): Contestant {
   return {
     name,
     intake: mainOf('intake'),
@@ -68,9 +63,7 @@ function ours(
       await migrateQueue(env.QUEUE_URL);
       const keys = await withKnex({ url: databaseUrl }, async (knex) => {
         await migrate(connectionOf(knex));
-        const made = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
-        if (hasEvents) for (const { accountId } of made) await setEvents(connectionOf(knex), accountId, true);
-        return made;
+        return Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
       });
       return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
     },
@@ -92,7 +85,5 @@ export const CEILING: Contestant = {
 export const OBVIOUS = peer('obvious', 'obvious');
 export const PEER = peer('fastify+pg-boss', 'fastify-pg-boss');
 export const OURS = ours('ours', ({ redisUrl }) => redisUrl);
-/** Measured only by `npm run bench -- events`. */
-export const OURS_WITH_EVENTS = ours('ours-with-events', ({ redisUrl }) => redisUrl, { hasEvents: true });
 export const OURS_ON_POSTGRES = ours('ours-on-postgres', ({ databaseUrl }) => databaseUrl);
 export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, PEER, OURS, OURS_ON_POSTGRES];

@@ -1,53 +1,14 @@
 import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
-import { aging } from './aging/aging.ts';
-import { batches } from './batches/batches.ts';
-import { type Bench, haveFaults, type Options, ROUNDS, SECONDS } from './bench.ts';
+import type { Bench, Options } from './bench.ts';
 import { parseNames, parseWholeNumber, runProgram, withServices, writeJson } from './command-line.ts';
-import { ALL, OURS } from './contestants.ts';
-import { events } from './events/events.ts';
-import { footprint } from './footprint/footprint.ts';
-import { growth } from './growth/growth.ts';
+import { comparison, large, replicas } from './comparisons.ts';
+import { ALL } from './contestants.ts';
+import { footprint } from './footprint.ts';
 import { isolation } from './isolation/isolation.ts';
-import { large } from './large/large.ts';
-import { fairness } from './overload/large-bodies.ts';
-import { overload } from './overload/overload.ts';
-import { replicas } from './replicas/replicas.ts';
-import { drawChart } from './report/chart.ts';
-import { renderTables, summarize } from './report/summary.ts';
-import { review } from './review/review.ts';
-import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
-import { send } from './send/send.ts';
+import { overload } from './overload.ts';
+import { COMFORTABLE_LOAD, parseLoad } from './rounds.ts';
 import { POSTGRES_SETTINGS, startServices } from './services.ts';
-
-const COMMANDS: readonly Bench[] = [
-  growth,
-  aging,
-  batches,
-  overload,
-  fairness,
-  isolation,
-  review,
-  send,
-  events,
-  footprint,
-  large,
-  replicas,
-];
-
-const comparison: Bench = {
-  name: 'npm run bench --',
-  description: 'Measures the service side by side with comparable ones, on its own Postgres and Redis.',
-  options: [ROUNDS, SECONDS],
-  help: 'Exit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',
-  async run(services, options) {
-    const measurements = await runRounds(services, { ...options, contestants: options.only ?? ALL });
-    const summary = summarize(measurements);
-    if (options.chart) await drawChart(summary.rows, options.chart);
-    const hasFailed = haveFaults(measurements.filter(({ contestant }) => contestant === OURS.name));
-    return { text: renderTables(summary), results: { ...summary, measurements }, hasFailed };
-  },
-};
 
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
 
@@ -62,13 +23,10 @@ const loadsNamed = (text: string): string[] => {
   }
 };
 
-/** Adds what a bench declares to a command, whose action measures on new services, prints, and sets exit code 1 if something failed. */
-function declare(command: Command, { description, options, textOption, help, run }: Bench): Command {
-  command.description(description);
-  for (const [flags, what, value] of options) command.option(flags, what, parseWholeNumber, value);
-  if (textOption) command.option(...textOption);
+/** Makes a command measure on new services, print, and set exit code 1 if something failed. */
+function declare(command: Command, { description, help, run }: Bench): Command {
   if (help) command.addHelpText('after', `\n${help}`);
-  return command.option('--json <file>', 'write all figures there').action(async () => {
+  return command.description(description).action(async () => {
     const given = command.optsWithGlobals<Options>();
     const { text, results, hasFailed } = await withServices(
       () => startServices(given.postgres),
@@ -97,10 +55,15 @@ function conditions({ rounds, seconds }: Options) {
 }
 
 const program = declare(new Command(comparison.name), comparison)
+  .configureHelp({ showGlobalOptions: true })
   .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, parseNames(ALL))
   .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
+  .option('--rounds <number>', 'of each measurement', parseWholeNumber, 3)
+  .option('--seconds <number>', 'of load in each measurement', parseWholeNumber, 8)
+  .option('--json <file>', 'write all figures there')
   .option('--chart <file>', 'draw the rates at 128 connections as SVG')
   .option('--profile <directory>', 'write a CPU profile of every process there')
   .option('--postgres <directory>', 'the programs of another Postgres than the embedded one, such as one with LZ4');
-for (const bench of COMMANDS) declare(program.command(bench.name), bench);
+for (const bench of [overload, isolation, large, replicas, footprint])
+  declare(program.command(bench.name).copyInheritedSettings(program), bench);
 await runProgram(program, 'bench');

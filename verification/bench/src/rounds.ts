@@ -2,10 +2,10 @@ import type { Load } from '@orders/test-services/load/run-load.ts';
 import type { Options } from './bench.ts';
 import { printProgress } from './command-line.ts';
 import { type Contestant, OBVIOUS } from './contestants.ts';
-import type { OrderSize } from './load/large-orders.ts';
-import { type Measurement, measure } from './measure/measure.ts';
-import { median } from './measure/statistics.ts';
+import type { OrderSize } from './large-orders.ts';
+import { type Measurement, measure } from './measure.ts';
 import type { Services } from './services.ts';
+import { median } from './statistics.ts';
 
 /** The load whose end-to-end rates are quoted. */
 export const QUOTED_LOAD = '128';

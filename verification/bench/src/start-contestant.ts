@@ -6,9 +6,9 @@ import type { Load, LoadResult } from '@orders/test-services/load/run-load.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import type pg from 'pg';
 import { type Contestant, OURS } from './contestants.ts';
-import type { OrderSize } from './load/large-orders.ts';
-import { type Driver, withDriver } from './load/start-driver.ts';
+import type { OrderSize } from './large-orders.ts';
 import type { Services } from './services.ts';
+import { type Driver, withDriver } from './start-driver.ts';
 
 /** A running contestant. */
 export interface Running {
@@ -21,8 +21,6 @@ export interface Running {
   workers: Child[];
   /** The URLs for orders, of each intake. */
   urls: string[];
-  /** Starts another worker, which may end. */
-  startWorker(): Promise<Child>;
   /** @throws {Error} as soon as one of its processes exits unexpectedly. */
   whileAlive<T>(work: Promise<T>): Promise<T>;
   /** Sends orders, by default of all accounts and from a driver of its own. */
@@ -36,10 +34,6 @@ interface OfferOptions {
 }
 
 export interface StartOptions {
-  /** An existing database that is kept. By default a new one. */
-  databaseUrl?: string | undefined;
-  /** By default as many as there are intakes. */
-  workers?: number | undefined;
   /** A directory for CPU profiles. */
   profileTo?: string | undefined;
   /** Is added to the environment of each process. */
@@ -48,7 +42,7 @@ export interface StartOptions {
 
 let databases = 0;
 
-/** Runs work with the processes of a contestant, on an empty database or on one prepared for it. Their output goes to files. */
+/** Runs work with the processes of a contestant, on an empty database. Their output goes to files. */
 export async function withContestant<Result>(
   services: Services,
   contestant: Contestant,
@@ -57,7 +51,7 @@ export async function withContestant<Result>(
 ): Promise<Result> {
   const { replicas = 1 } = contestant;
   databases += 1;
-  const databaseUrl = options.databaseUrl ?? (await services.fresh(`bench_${databases}`));
+  const databaseUrl = await services.fresh(`bench_${databases}`);
   const { env, apiKeys, accountIds } = await contestant.prepare(databaseUrl, services.redisUrl);
   const children: Child[] = [];
   const died = Promise.withResolvers<never>();
@@ -70,11 +64,6 @@ export async function withContestant<Result>(
     const nodeArgs = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
     const child = await startProgram(program, all, { nodeArgs, output: { file } });
     children.push(child);
-    return child;
-  }
-
-  async function startWatched(role: string, program: string, port?: number): Promise<Child> {
-    const child = await start(role, program, port);
     void child.exited.then(() => {
       if (!isStopping) died.reject(new Error(`${contestant.name}: its ${role} exited unexpectedly`));
     });
@@ -95,19 +84,18 @@ export async function withContestant<Result>(
     const [intakes, workers]: [Child[], Child[]] = [[], []];
     while (intakes.length < replicas) {
       const port = await freePort();
-      intakes.push(await startWatched(`intake-${intakes.length + 1}`, contestant.intake, port));
+      intakes.push(await start(`intake-${intakes.length + 1}`, contestant.intake, port));
       await whileAlive(untilListening(port));
       urls.push(`http://127.0.0.1:${port}/ingest/orders`);
     }
-    while (contestant.worker && workers.length < (options.workers ?? replicas))
-      workers.push(await startWatched(`worker-${workers.length + 1}`, contestant.worker));
-    const startWorker = () => start('worker', contestant.worker as string);
-    const started = { databaseUrl, urls, apiKeys, accountIds, intakes, workers, startWorker, whileAlive, offer };
+    while (contestant.worker && workers.length < replicas)
+      workers.push(await start(`worker-${workers.length + 1}`, contestant.worker));
+    const started = { databaseUrl, urls, apiKeys, accountIds, intakes, workers, whileAlive, offer };
     return await withClient(databaseUrl, (client) => work({ ...started, client }));
   } finally {
     isStopping = true;
     await Promise.all(children.map((child) => child.stop()));
-    if (!options.databaseUrl) await services.drop(databaseUrl);
+    await services.drop(databaseUrl);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLargeOrderMaker, ORDER_SIZES } from '../src/load/large-orders.ts';
+import { createLargeOrderMaker, ORDER_SIZES } from '../src/large-orders.ts';
 
 const MAX_BODY_BYTES = 262_144;
 

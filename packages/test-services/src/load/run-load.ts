@@ -6,7 +6,7 @@ import type { Connection, LoadRequest, Reply } from './connection.ts';
  * waits for a free connection.
  */
 export type Load =
-  | { kind: 'closed'; connections: number; restMs?: number; restAfterFailureMs?: number }
+  | { kind: 'closed'; connections: number; restMs?: number }
   | { kind: 'open'; perSecond: number; connections?: number };
 
 /** The results of one load. Times are Unix milliseconds, durations are milliseconds. */
@@ -59,7 +59,7 @@ export async function runLoad(
   let sent = 0;
   let lastReplyAt = started;
 
-  async function sendOne(connection: Connection, due: number): Promise<boolean> {
+  async function sendOne(connection: Connection, due: number): Promise<void> {
     const number = sent++;
     const sentAt = performance.now();
     const reply = await connection.exchange(requestOf(number));
@@ -71,7 +71,6 @@ export async function runLoad(
     acceptedAt[number] = isAccepted ? performance.timeOrigin + at : Number.NaN;
     if (!isAccepted) refused[status] = (refused[status] ?? 0) + 1;
     if (onReply) await onReply(reply, number);
-    return isAccepted;
   }
 
   if (load.kind === 'closed') await closedLoop(load);
@@ -85,13 +84,13 @@ export async function runLoad(
     refused,
   };
 
-  async function closedLoop({ restMs = 0, restAfterFailureMs = restMs }: Load & { kind: 'closed' }): Promise<void> {
+  async function closedLoop({ restMs = 0 }: Load & { kind: 'closed' }): Promise<void> {
     const signal = typeof end === 'object' ? end : undefined;
     await Promise.all(
       connections.map(async (connection) => {
         while (!isOver()) {
-          const rest = (await sendOne(connection, performance.now())) ? restMs : restAfterFailureMs;
-          if (rest > 0) await sleep(rest, undefined, { signal }).catch(() => {});
+          await sendOne(connection, performance.now());
+          if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => {});
         }
       }),
     );

@@ -1,4 +1,4 @@
-import { table } from '../report/tables.ts';
+import { table } from '../tables.ts';
 import { type Counts, renderCounts, sumCounts } from './counter.ts';
 import { type Finding, type Kind, VIOLATIONS, type ViolationName } from './findings.ts';
 import type { RequestCounts } from './load.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { makeOrder } from '../load/make-order.ts';
+import { makeOrder } from '../make-order.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Findings } from './findings.ts';
 import type { Order, Sender } from './ledger.ts';

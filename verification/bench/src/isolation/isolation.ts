@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSource } from '@orders/database/sources/change-sources.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type pg from 'pg';
-import { type Bench, SECONDS } from '../bench.ts';
+import type { Bench } from '../bench.ts';
 import { printProgress } from '../command-line.ts';
-import { withDriver } from '../load/start-driver.ts';
-import { type Quantiles, quantiles } from '../measure/statistics.ts';
-import { table } from '../report/tables.ts';
+import { makeOrder } from '../make-order.ts';
 import type { Services } from '../services.ts';
 import { type Running, withOurs } from '../start-contestant.ts';
+import { withDriver } from '../start-driver.ts';
+import { type Quantiles, quantiles } from '../statistics.ts';
+import { table } from '../tables.ts';
 import { type AttackRequest, attack, attackRequest, deepItem, largestOrder, uniqueKeyItem } from './attack.ts';
 import { HOSTILE_MAPPINGS, TOKEN } from './hostile-mappings.ts';
 
@@ -44,93 +45,82 @@ interface Attack {
   name: string;
   connections: number;
   restMs?: number;
-  requestOf(hostile: Hostile): (number: number) => AttackRequest;
+  requestOf(hostile: Hostile, number: number): AttackRequest;
 }
 
 const LARGEST_ORDER = largestOrder('x');
 const SLOW_ORDERS = [largestOrder('unique', uniqueKeyItem), largestOrder('deep', deepItem)];
+/** With separators below the 8 MiB of a batch. */
+const LARGEST_BATCH = `[${Array.from({ length: 31 }, (_, index) => largestOrder(`batch-${index}`)).join()}]`;
 
 const CANCELLATIONS = JSON.stringify({
   cancellations: Array.from({ length: 1000 }, (_, index) => ({ source_order_id: `again-${index}` })),
 });
+const orderAgain = (number: number) => JSON.stringify({ source_order_id: `again-${number % 1000}`, total: number });
 
 const ATTACKS: Attack[] = [
   {
+    name: 'small orders on 64 connections',
+    connections: 64,
+    restMs: 0,
+    requestOf: ({ url, key }, number) => attackRequest(url, 'orders', key, makeOrder(`flood-${number}`, number)),
+  },
+  {
     name: '120 of the largest orders at once',
     connections: 120,
-    requestOf:
-      ({ url, key }) =>
-      () =>
-        attackRequest(url, 'orders', key, LARGEST_ORDER),
+    requestOf: ({ url, key }) => attackRequest(url, 'orders', key, LARGEST_ORDER),
   },
   {
     name: '120 orders that parse slowly',
     connections: 120,
-    requestOf:
-      ({ url, key }) =>
-      (number) =>
-        attackRequest(url, 'orders', key, SLOW_ORDERS[number % 2]),
+    requestOf: ({ url, key }, number) => attackRequest(url, 'orders', key, SLOW_ORDERS[number % 2]),
   },
   {
     name: '300 previews of the largest order',
     connections: 300,
-    requestOf:
-      ({ url, key }) =>
-      () =>
-        attackRequest(url, 'preview', key, LARGEST_ORDER),
+    requestOf: ({ url, key }) => attackRequest(url, 'preview', key, LARGEST_ORDER),
+  },
+  {
+    name: 'batches of 8 MB on 16 connections',
+    connections: 16,
+    restMs: 0,
+    requestOf: ({ url, key }) => attackRequest(url, 'orders/batch', key, LARGEST_BATCH),
   },
   {
     name: '40 replays of one key with other content',
     connections: 40,
-    requestOf:
-      ({ url, key }) =>
-      (number) =>
-        attackRequest(url, 'orders', key, largestOrder('content', undefined, { area: `${number % 40}` }), {
-          'Idempotency-Key': 'content',
-        }),
+    requestOf({ url, key }, number) {
+      const order = largestOrder('content', undefined, { area: `${number % 40}` });
+      return attackRequest(url, 'orders', key, order, { 'Idempotency-Key': 'content' });
+    },
   },
   {
     name: 'cancellations and resends of the same orders',
     connections: 9,
     restMs: 0,
-    requestOf:
-      ({ url, key }) =>
-      (number) =>
-        number % 9 === 0
-          ? attackRequest(url, 'orders/cancel', key, CANCELLATIONS)
-          : attackRequest(
-              url,
-              'orders',
-              key,
-              JSON.stringify({ source_order_id: `again-${number % 1000}`, total: number }),
-            ),
+    requestOf: ({ url, key }, number) =>
+      number % 9 === 0
+        ? attackRequest(url, 'orders/cancel', key, CANCELLATIONS)
+        : attackRequest(url, 'orders', key, orderAgain(number)),
   },
   {
     name: 'unknown keys on 64 connections',
     connections: 64,
     restMs: 0,
-    requestOf:
-      ({ url }) =>
-      () =>
-        attackRequest(url, 'orders', `oik_${randomBytes(24).toString('hex')}`, '{}'),
+    requestOf: ({ url }) => attackRequest(url, 'orders', `oik_${randomBytes(24).toString('hex')}`, '{}'),
   },
   {
     name: 'status look-ups on 100 connections',
     connections: 100,
     restMs: 20,
-    requestOf:
-      ({ url, key }) =>
-      () =>
-        attackRequest(url, 'status/019be0e0-0000-7000-8000-000000000000', key),
+    requestOf: ({ url, key }) => attackRequest(url, 'status/019be0e0-0000-7000-8000-000000000000', key),
   },
   ...HOSTILE_MAPPINGS.map(
     ({ name, body }, at): Attack => ({
       name: `120 deliveries at once with ${name}`,
       connections: 120,
-      requestOf: ({ url, key, sourceIds }) => {
-        const request = attackRequest(url, `sources/${sourceIds[at]}`, key, body, { 'X-Token': TOKEN_SECRET });
-        return () => request;
-      },
+      requestOf: ({ url, key, sourceIds }) =>
+        attackRequest(url, `sources/${sourceIds[at]}`, key, body, { 'X-Token': TOKEN_SECRET }),
     }),
   ),
 ];
@@ -154,7 +144,6 @@ function createHostileSources(databaseUrl: string, secretsKey: Buffer, accountId
 export const isolation: Bench = {
   name: 'isolation',
   description: 'Measures the orders of one account beside attacks of another, and alone.',
-  options: [SECONDS],
   help: 'Exit code 0: none of its requests was rejected. 1: some were, or it could not run. 2: wrong usage.',
   async run(services, { seconds }) {
     const { quiet, attacks } = await measure(services, seconds);
@@ -193,7 +182,7 @@ function measure(services: Services, seconds: number): Promise<{ quiet: Latencie
         const run = await beside(`attacked-${index}`, async () => {
           const signal = AbortSignal.timeout(seconds * 1000);
           const options = { connections, signal, ...(restMs !== undefined && { restMs }) };
-          ({ replies } = await attack(requestOf(hostile), options));
+          ({ replies } = await attack((number) => requestOf(hostile, number), options));
         });
         const rejected = Object.values(run.rejected).reduce((sum, count) => sum + count, 0);
         attacks.push({ name, ...latenciesOf(run), rejected, replies });

@@ -6,7 +6,7 @@ import {
   type Reply,
 } from '@orders/test-services/load/connection.ts';
 import { runLoad } from '@orders/test-services/load/run-load.ts';
-import { makeOrder } from '../load/make-order.ts';
+import { makeOrder } from '../make-order.ts';
 
 /** What a polite account sends. */
 export interface PoliteLoad {

@@ -29,3 +29,29 @@ export function medians<Value>(all: readonly Value[]): Value {
   const members = Object.keys(first) as (keyof Value)[];
   return Object.fromEntries(members.map((member) => [member, medians(all.map((one) => one[member]))])) as Value;
 }
+
+/** The ratio of two contestants, computed per round because the machine's speed varies. */
+export interface Ratio {
+  median: number;
+  min: number;
+  max: number;
+}
+
+/** Divides a metric of the first contestant by that of the second in the same round. NaN if one of them failed. */
+export function ratioByRound<Measured extends { contestant: string; faults: readonly string[] }>(
+  measurements: readonly Measured[],
+  [numerator, denominator]: readonly [string, string],
+  metric: (measurement: Measured) => number,
+): Ratio {
+  const metricsOf = (name: string) =>
+    measurements
+      .filter(({ contestant }) => contestant === name)
+      .map((measurement) => (measurement.faults.length > 0 ? Number.NaN : metric(measurement)));
+  const denominators = metricsOf(denominator);
+  const ratios = metricsOf(numerator).map((value, round) => value / (denominators[round] ?? Number.NaN));
+  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
+}
+
+export function renderRatio({ median: middle, min, max }: Ratio): string {
+  return `${middle.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
+}

@@ -1,11 +1,11 @@
 import { countAccepted, type Load, type LoadResult } from '@orders/test-services/load/run-load.ts';
-import type { Contestant } from '../contestants.ts';
-import type { OrderSize } from '../load/large-orders.ts';
-import { type Driver, withDriver } from '../load/start-driver.ts';
-import type { Services } from '../services.ts';
-import { type Running, type StartOptions, withContestant } from '../start-contestant.ts';
+import type { Contestant } from './contestants.ts';
+import type { OrderSize } from './large-orders.ts';
 import * as postgres from './postgres.ts';
 import { type Usage, usageOf, usageOfAll, usageOfTree } from './processes.ts';
+import type { Services } from './services.ts';
+import { type Running, type StartOptions, withContestant } from './start-contestant.ts';
+import { type Driver, withDriver } from './start-driver.ts';
 import { percentile, type Quantiles, quantiles } from './statistics.ts';
 
 /** The processes whose cost is counted separately. */
@@ -42,7 +42,7 @@ export interface Measurement {
 /** V8 compiles a process's code for some ten seconds. After three, an order took this service a third more CPU than after twenty. */
 export const WARM_UP_SECONDS = 8;
 
-export interface Cell extends Omit<StartOptions, 'env'> {
+export interface Cell extends Pick<StartOptions, 'profileTo'> {
   contestant: Contestant;
   load: Load;
   orderSize?: OrderSize | undefined;

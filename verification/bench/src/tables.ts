@@ -2,8 +2,8 @@
 export interface Figure {
   what: string;
   value: number;
-  enough?: number;
-  goal?: number;
+  enough?: number | undefined;
+  goal?: number | undefined;
 }
 
 /** Formats figures as a Markdown table. */
@@ -14,18 +14,19 @@ export function renderFigures(figures: readonly Figure[]): string {
   );
 }
 
-/** Three significant digits, or a whole number from 100. */
-export function digits(value: number): string {
+/** Three significant digits, or a whole number from 100, and the unit; empty for NaN. */
+export function digits(value: number, unit = ''): string {
   if (Number.isNaN(value)) return '';
-  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
-  return String(Number(value.toPrecision(3)));
+  const rounded = Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(3));
+  return `${rounded}${unit}`;
 }
 
 /** Formats a Markdown table. All columns except the first are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const line = (cells: readonly string[]) => `| ${cells.map(pad).join(' | ')} |`;
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
 }

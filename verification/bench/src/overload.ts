@@ -1,13 +1,13 @@
 import { countAccepted, type Load, type LoadResult } from '@orders/test-services/load/run-load.ts';
-import { type Bench, outcomeOf, SECONDS } from '../bench.ts';
-import { printProgress } from '../command-line.ts';
-import { withDriver } from '../load/start-driver.ts';
-import { WARM_UP_SECONDS } from '../measure/measure.ts';
-import { countFaults, readStoredOrders, untilOrders } from '../measure/postgres.ts';
-import { usageOf, usageOfAll } from '../measure/processes.ts';
-import { percentile, quantiles } from '../measure/statistics.ts';
-import type { Services } from '../services.ts';
-import { type Running, withOurs } from '../start-contestant.ts';
+import { type Bench, outcomeOf } from './bench.ts';
+import { printProgress } from './command-line.ts';
+import { WARM_UP_SECONDS } from './measure.ts';
+import { countFaults, readStoredOrders, untilOrders } from './postgres.ts';
+import { usageOf, usageOfAll } from './processes.ts';
+import type { Services } from './services.ts';
+import { type Running, withOurs } from './start-contestant.ts';
+import { withDriver } from './start-driver.ts';
+import { percentile, quantiles } from './statistics.ts';
 
 const PEAK_CONNECTIONS = 256;
 /** More than intake accepts at once, so that it rejects some. */
@@ -17,7 +17,6 @@ const OVERLOAD_CONNECTIONS = 2048;
 export const overload: Bench = {
   name: 'overload',
   description: 'Sends this service twice the load that it can accept.',
-  options: [SECONDS],
   run: (services: Services, { seconds }) => withOurs(services, (running) => measure(running, seconds)),
 };
 

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { startProgram } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import type { LoadResult } from '@orders/test-services/load/run-load.ts';
-import type { PoliteLoad, PoliteRun } from '../isolation/polite-sender.ts';
 import type { DriverMessage, DriverTask, OrdersLoad } from './driver.ts';
+import type { PoliteLoad, PoliteRun } from './isolation/polite-sender.ts';
 
 /** The process that sends the load. */
 export interface Driver {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import * as echarts from 'echarts';
-import { OURS, OURS_ON_POSTGRES } from '../contestants.ts';
-import { QUOTED_LOAD } from '../rounds.ts';
+import { OURS, OURS_ON_POSTGRES } from './contestants.ts';
+import { QUOTED_LOAD } from './rounds.ts';
 import type { Row } from './summary.ts';
 
 const OURS_COLOUR = '#1a7f64';

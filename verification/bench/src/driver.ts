@@ -1,6 +1,6 @@
 import { type Connection, openConnection } from '@orders/test-services/load/connection.ts';
 import { type Load, type LoadResult, OPEN_CONNECTIONS, runLoad } from '@orders/test-services/load/run-load.ts';
-import { type PoliteLoad, type PoliteRun, sendPolitely } from '../isolation/polite-sender.ts';
+import { type PoliteLoad, type PoliteRun, sendPolitely } from './isolation/polite-sender.ts';
 import { createLargeOrderMaker, type OrderSize } from './large-orders.ts';
 import { makeOrder } from './make-order.ts';
 

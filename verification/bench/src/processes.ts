@@ -44,24 +44,13 @@ export async function usageOfTree(pid: number): Promise<Usage> {
   return usage;
 }
 
-/** The current memory of a process, in MiB. */
-export interface Memory {
-  /** Includes about 50 MiB of Node's program, which all processes of a machine share. */
-  residentMiB: number;
-  /** Only its own: heap, buffers, stacks. */
-  privateMiB: number;
-  /** Shared pages are divided by the number of processes that use them. */
-  proportionalMiB: number;
-}
-
-/** All are 0 on a system without /proc. */
-export async function memoryOf(pid: number): Promise<Memory> {
-  const status = await readProc(pid, 'status');
-  return {
-    residentMiB: kibibytes(status, 'VmRSS') / 1024,
-    privateMiB: kibibytes(status, 'RssAnon') / 1024,
-    proportionalMiB: await proportionalMiB(pid),
-  };
+/**
+ * The current memory of a process in MiB, with the 50 MiB or so of Node's program that all processes of a machine share.
+ *
+ * @returns 0 on a system without /proc.
+ */
+export async function residentMiB(pid: number): Promise<number> {
+  return kibibytes(await readProc(pid, 'status'), 'VmRSS') / 1024;
 }
 
 /** CPU seconds from /proc/[pid]/stat (man 5 proc); null for a process that has ended. */

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Measurement } from '../src/measure/measure.ts';
-import { median, percentile } from '../src/measure/statistics.ts';
-import { ratioByRound, renderRatio } from '../src/report/ratios.ts';
+import type { Measurement } from '../src/measure.ts';
+import { median, percentile, ratioByRound, renderRatio } from '../src/statistics.ts';
 
 const measured = (contestant: string, ordersPerSecond: number, faults: string[] = []) =>
   ({ contestant, ordersPerSecond, faults }) as unknown as Measurement;
