@@ -7,7 +7,8 @@ import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf } from '@orders/test-services/apps.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
-import { ACCOUNT_ID } from './contestants/plain-tables.ts';
+import { createOrderQueue } from './contestants/fastify-pg-boss/order-queue.ts';
+import { ACCOUNT_ID, makePlainTables } from './contestants/plain-orders.ts';
 
 /** A service to measure: an intake process and worker replicas on the services of the benchmark. */
 export interface Contestant {
@@ -33,15 +34,15 @@ const CONTESTANTS = resolve(import.meta.dirname, 'contestants');
 /** Several accounts, so that the orders of a run do not all go to one place of an index. */
 const ACCOUNTS = 8;
 
-/** A contestant whose folder contains `intake.ts`, `worker.ts` and `migrate.ts`. */
-function peer(name: string, folder: string): Contestant {
+/** A contestant with plain tables, whose folder contains `intake.ts` and `worker.ts`. */
+function peer(name: string, folder: string, createQueue?: (databaseUrl: string) => Promise<void>): Contestant {
   return {
     name,
     intake: `${CONTESTANTS}/${folder}/intake.ts`,
     worker: `${CONTESTANTS}/${folder}/worker.ts`,
     async prepare(databaseUrl, redisUrl) {
-      const { migrate } = await import(`${CONTESTANTS}/${folder}/migrate.ts`);
-      await migrate(databaseUrl);
+      await makePlainTables(databaseUrl);
+      await createQueue?.(databaseUrl);
       return { env: { DATABASE_URL: databaseUrl, QUEUE_URL: redisUrl }, apiKeys: ['none'], accountIds: [ACCOUNT_ID] };
     },
   };
@@ -83,7 +84,7 @@ export const CEILING: Contestant = {
   prepare: async () => ({ env: {}, apiKeys: ['none'], accountIds: [] }),
 };
 export const OBVIOUS = peer('obvious', 'obvious');
-export const PEER = peer('fastify+pg-boss', 'fastify-pg-boss');
+export const PEER = peer('fastify+pg-boss', 'fastify-pg-boss', createOrderQueue);
 export const OURS = ours('ours', ({ redisUrl }) => redisUrl);
 export const OURS_ON_POSTGRES = ours('ours-on-postgres', ({ databaseUrl }) => databaseUrl);
 export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, PEER, OURS, OURS_ON_POSTGRES];

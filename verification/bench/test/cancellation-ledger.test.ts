@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type CancelReply, createCancellationLedger } from '../src/faults/cancellation-ledger.ts';
 import { createFindings } from '../src/faults/findings.ts';
+import { type CancelReply, createCancellationLedger } from '../src/faults/ledger.ts';
 
 const SENDER = { accountId: 1, apiKey: '', signingSecret: '', sourceId: '', hasEvents: false };
 const TARGET = { sender: SENDER, sourceOrderId: 'order-1' };

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createDeliveryLedger } from '../src/faults/endpoint-receiver.ts';
-import type { FeedEvent } from '../src/faults/event-ledger.ts';
 import { createFindings } from '../src/faults/findings.ts';
+import type { FeedEvent } from '../src/faults/ledger.ts';
 
 const [SECRET, OTHER_SECRET] = ['first', 'other'].map(
   (text) => `whsec_${Buffer.from(text.repeat(8)).toString('base64')}`,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createEventLedger, type FeedEvent, type FeedPage } from '../src/faults/event-ledger.ts';
 import { createFindings } from '../src/faults/findings.ts';
+import { createEventLedger, type FeedEvent, type FeedPage } from '../src/faults/ledger.ts';
 
 const ACCOUNT = 1;
 

@@ -18,9 +18,11 @@ export function endOnSignal(close: () => Promise<unknown>): void {
   });
 }
 
-/** An order as sent. Only its id was validated. */
+/** An order as the bench sends it. Only its id was validated. */
 export interface IncomingOrder {
   source_order_id: string;
+  customer?: Record<string, unknown>;
+  items: Record<string, unknown>[];
   [member: string]: unknown;
 }
 

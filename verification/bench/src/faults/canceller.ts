@@ -1,7 +1,7 @@
 import { createInFlight } from '@orders/test-services/load/offer.ts';
-import type { CancellationLedger, CancelTarget } from './cancellation-ledger.ts';
 import { type Counts, createCounter } from './counter.ts';
 import type { Findings } from './findings.ts';
+import type { CancellationLedger, CancelTarget } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
 import { makeCancelRequest, reportRefusal, sendRequest } from './request.ts';
 import { type Patience, waitUntil } from './wait-until.ts';

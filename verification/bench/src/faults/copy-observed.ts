@@ -1,8 +1,6 @@
 import type pg from 'pg';
-import type { CancellationLedger } from './cancellation-ledger.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import type { EventLedger } from './event-ledger.ts';
-import type { Ledger, Sender } from './ledger.ts';
+import type { CancellationLedger, EventLedger, Ledger, Sender } from './ledger.ts';
 
 /** The feeds as they were read, and the time by which their events were due. */
 export interface ReadFeeds {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/test-services/open-knex.ts';
 import pg from 'pg';
+import type { Finding } from './findings.ts';
 import { type Patience, waitUntil } from './wait-until.ts';
 
 /** The first appearance of an order in `dispatchable_orders`. */
@@ -23,23 +23,38 @@ where position > $1::bigint order by position limit $2`;
 const FOLLOW_REQUESTS = `
 select order_id, position from dispatch_cancellations where position > $1::bigint order by position limit 1000`;
 
+/** Confirmed orders and requests that were not read. */
+const UNREAD = `
+select 'not-dispatched' as name, order_id::text as id, 'due ' || due_at as detail from undispatched_orders
+union all
+select 'not-dispatched', order_id::text, 'at ' || position from dispatchable_orders where position > $1::bigint
+union all
+select 'request-not-shown', order_id::text, concat_ws(' ', position, requested_at) from cancellation_requests
+where position is null or position > $2::bigint`;
+
 /** What the dispatching system has read. */
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
 /** Simulates a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`, each with a cursor. */
 export function startDispatcher(url: string) {
-  // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
-  const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
+  // The timeout ends statements that wait for a lock. Otherwise they would wait for the end of the fault.
+  const pool = new pg.Pool({
+    connectionString: url,
+    query_timeout: TIMEOUT_MS,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    max: 2,
+  });
+  pool.on('error', () => {});
   const seen = new Map<number, Dispatched>();
   const readRequests = new Map<number, { isBeforeOrder: boolean }>();
   let [cursor, requestCursor] = [0, 0];
   let [measuresFrom, longest] = [Date.now(), Number.NaN];
   let isFollowing = true;
 
-  async function follow(client: pg.Client): Promise<void> {
-    const { rows: requests } = await client.query(FOLLOW_REQUESTS, [requestCursor]);
+  async function follow(): Promise<void> {
+    const { rows: requests } = await pool.query(FOLLOW_REQUESTS, [requestCursor]);
     // Read afterwards, they include the orders of all these requests.
-    while (await followOrders(client));
+    while (await followOrders());
     for (const row of requests) {
       const orderId = Number(row.order_id);
       readRequests.set(orderId, { isBeforeOrder: !seen.has(orderId) });
@@ -48,8 +63,8 @@ export function startDispatcher(url: string) {
   }
 
   /** @returns whether more can follow. */
-  async function followOrders(client: pg.Client): Promise<boolean> {
-    const { rows } = await client.query(FOLLOW, [cursor, PAGE_SIZE]);
+  async function followOrders(): Promise<boolean> {
+    const { rows } = await pool.query(FOLLOW, [cursor, PAGE_SIZE]);
     for (const row of rows) {
       const orderId = Number(row.order_id);
       const known = seen.get(orderId);
@@ -65,32 +80,10 @@ export function startDispatcher(url: string) {
 
   // Postgres may be down at any time. The loop continues when it is back.
   async function following(): Promise<void> {
-    while (isFollowing) {
-      const client = new pg.Client({
-        connectionString: url,
-        query_timeout: TIMEOUT_MS,
-        connectionTimeoutMillis: TIMEOUT_MS,
-      });
-      client.on('error', () => {});
-      try {
-        await client.connect();
-        for (; isFollowing; await sleep(POLL_INTERVAL_MS)) await follow(client);
-      } catch {
-        await sleep(POLL_INTERVAL_MS);
-      } finally {
-        await client.end().catch(() => {});
-      }
-    }
+    for (; isFollowing; await sleep(POLL_INTERVAL_MS)) await follow().catch(() => {});
   }
 
-  async function isAllShown(): Promise<boolean> {
-    const left = await Promise.all([
-      knex('undispatched_orders').first('order_id'),
-      knex('dispatchable_orders').where('position', '>', cursor).first('order_id'),
-      knex('cancellation_requests').whereNull('position').orWhere('position', '>', requestCursor).first('order_id'),
-    ]);
-    return left.every((row) => row === undefined);
-  }
+  const findUnread = async () => (await pool.query<Finding>(UNREAD, [cursor, requestCursor])).rows;
 
   const work = following();
   return {
@@ -113,11 +106,20 @@ export function startDispatcher(url: string) {
     /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
     longestDelay: () => longest,
     /** Waits until all confirmed orders and all requests appear or the patience ends. */
-    untilShown: (patience: Patience) => waitUntil(() => isAllShown().catch(() => false), patience),
+    untilShown: (patience: Patience) =>
+      waitUntil(
+        () =>
+          findUnread().then(
+            ({ length }) => length === 0,
+            () => false,
+          ),
+        patience,
+      ),
+    findUnread,
     async stop() {
       isFollowing = false;
       await work;
-      await knex.destroy();
+      await pool.end();
     },
   };
 }

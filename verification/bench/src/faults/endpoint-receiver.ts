@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isDeepStrictEqual } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { createCounter } from './counter.ts';
-import type { FeedEvent } from './event-ledger.ts';
 import type { Finding, Findings } from './findings.ts';
+import type { FeedEvent } from './ledger.ts';
 
 /** The requests that an endpoint received. Like the ledger of orders, it shares no code with the service. */
 type DeliveryLedger = ReturnType<typeof createDeliveryLedger>;

@@ -2,12 +2,12 @@ import { withClient } from '@orders/test-services/databases.ts';
 import type { Machine } from '@orders/test-services/machines.ts';
 import type { StoresCluster } from '@orders/test-services/stores-cluster.ts';
 import { Redis } from 'ioredis';
-import { cutRequests } from './cut-requests.ts';
 import { type Deployment, restartPostgres } from './deployment.ts';
 import type { EndpointMode } from './endpoint-receiver.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
+import { cutRequests } from './request.ts';
 
 /** Everything that a fault can affect. */
 export interface FaultContext extends Deployment {

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { copyObserved } from './copy-observed.ts';
-import { createEventLedger, type EventLedger } from './event-ledger.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
+import { createEventLedger, type EventLedger } from './ledger.ts';
 import { feedsOf, type RoundsDeps } from './round.ts';
 import { SABOTAGES, type SabotageKind } from './sabotage.ts';
 import { findStuck, verifyTables } from './verify.ts';
-import { verifyDeliveries } from './verify-deliveries.ts';
+import { verifyDeliveries } from './verify-feeds.ts';
 import { patienceOf } from './wait-until.ts';
 
 const READ_SECONDS = 10;

@@ -1,17 +1,15 @@
 import { withClient } from '@orders/test-services/databases.ts';
 import { Command, Option } from 'commander';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from '../command-line.ts';
-import { createCancellationLedger } from './cancellation-ledger.ts';
 import { createCanceller } from './canceller.ts';
 import { startDeployment } from './deployment.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { startEventFollower } from './event-follower.ts';
-import { createEventLedger } from './event-ledger.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { findSabotage } from './find-sabotage.ts';
 import { createFindings } from './findings.ts';
 import { createForeignSessions } from './foreign-sessions.ts';
-import { createLedger } from './ledger.ts';
+import { createCancellationLedger, createEventLedger, createLedger } from './ledger.ts';
 import { createLoad } from './load.ts';
 import { planRounds } from './plan.ts';
 import { mulberry32 } from './random.ts';

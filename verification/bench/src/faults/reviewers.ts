@@ -3,8 +3,7 @@ import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { repeat } from '@orders/test-services/load/offer.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
-import type { CancelTarget } from './cancellation-ledger.ts';
-import type { Sender } from './ledger.ts';
+import type { CancelTarget, Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
 
 const INTERVAL_MS = 250;

@@ -2,9 +2,9 @@ import type { Canceller } from './canceller.ts';
 import type { Observed } from './copy-observed.ts';
 import { type Counts, sumCounts } from './counter.ts';
 import type { EventFollower } from './event-follower.ts';
-import type { EventLedger } from './event-ledger.ts';
 import type { FaultContext } from './faults.ts';
 import type { Finding, Findings } from './findings.ts';
+import type { EventLedger } from './ledger.ts';
 import type { RequestCounts } from './load.ts';
 import type { startReviewers } from './reviewers.ts';
 

@@ -9,9 +9,8 @@ import type { Finding } from './findings.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
 import { feedsOf, type Round, type RoundsDeps, SETTLE_SECONDS, takeDeliveryCounts } from './round.ts';
-import { untilEventsRead } from './until-events-read.ts';
 import { recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
-import { verifyAllDeliveries } from './verify-deliveries.ts';
+import { untilEventsRead, verifyAllDeliveries } from './verify-feeds.ts';
 import { patienceOf } from './wait-until.ts';
 
 /** Min time that the load continues after recovery. */
@@ -137,14 +136,6 @@ function describe({
   return `${parts.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
 }
 
-const NOT_DISPATCHED = `
-  select order_id::text as id, 'due ' || due_at as detail from undispatched_orders
-  union all
-  select order_id::text, 'at ' || position from dispatchable_orders where position > $1::bigint`;
-const NOT_SHOWN = `
-  select order_id::text as id, concat_ws(' ', position, requested_at) as detail from cancellation_requests
-  where position is null or position > $1::bigint`;
-
 /**
  * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, reads all events again, and waits until
  * they are delivered. New results belong to the last round.
@@ -158,16 +149,8 @@ async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<vo
     if (!reply) findings.add({ name: 'cancellation-unanswered', id: `account ${sender.accountId} ${sourceOrderId}` });
   }
   await dispatcher.untilShown(patienceOf(SETTLE_SECONDS));
-  await withClient(context.databaseUrl, async (client) => {
-    for (const [name, cursor, rows] of [
-      ['not-dispatched', dispatcher.cursor, NOT_DISPATCHED],
-      ['request-not-shown', dispatcher.requestCursor, NOT_SHOWN],
-    ] as const) {
-      const left = await client.query(rows, [cursor]);
-      for (const { id, detail } of left.rows) findings.add({ name, id, detail });
-    }
-    await verifyObserved(client, deps, { from: 'start', due: 'ever' });
-  });
+  for (const finding of await dispatcher.findUnread()) findings.add(finding);
+  await withClient(context.databaseUrl, (client) => verifyObserved(client, deps, { from: 'start', due: 'ever' }));
   const last = rounds.at(-1);
   if (!last) return;
   last.findings.push(...findings.takeNew());

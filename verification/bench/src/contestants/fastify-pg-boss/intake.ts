@@ -5,7 +5,7 @@ import { PgBoss } from 'pg-boss';
 import { v4 as uuid } from 'uuid';
 import type { AcceptOrder, IncomingOrder } from '../environment.ts';
 import { endOnSignal, logError, readSetting } from '../environment.ts';
-import { ACCOUNT_ID } from '../plain-tables.ts';
+import { ACCOUNT_ID } from '../plain-orders.ts';
 import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 
 const ORDER = {

@@ -1,7 +1,7 @@
 import { type Job, PgBoss } from 'pg-boss';
 import type { IncomingOrder } from '../environment.ts';
 import { endOnSignal, logError, readSetting } from '../environment.ts';
-import { makeOrderRow, type OrderRow } from '../order-row.ts';
+import { makeOrderRow, type OrderRow } from '../plain-orders.ts';
 import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 
 /** Runs one statement on a connection or in a transaction. The name allows a prepared statement. */

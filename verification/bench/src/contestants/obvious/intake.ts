@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { logError } from '../environment.ts';
 import { serveExpress } from '../express-intake.ts';
-import { ACCOUNT_ID } from '../plain-tables.ts';
+import { ACCOUNT_ID } from '../plain-orders.ts';
 import { JOB_OPTIONS, type OrderJob, openKnex, openRedis, QUEUE_NAME } from './open-knex.ts';
 
 // 5 and 20 connections are no faster.

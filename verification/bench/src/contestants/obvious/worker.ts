@@ -1,6 +1,6 @@
 import { Worker } from 'bullmq';
 import { endOnSignal, logError } from '../environment.ts';
-import { makeOrderRow } from '../order-row.ts';
+import { makeOrderRow } from '../plain-orders.ts';
 import { type OrderJob, openKnex, openRedis, QUEUE_NAME } from './open-knex.ts';
 
 const CONCURRENCY = 20;

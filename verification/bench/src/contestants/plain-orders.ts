@@ -1,4 +1,5 @@
 import { withClient } from '@orders/test-services/databases.ts';
+import type { IncomingOrder } from './environment.ts';
 
 /** The account of every order, because these services have no keys. */
 export const ACCOUNT_ID = 1;
@@ -41,3 +42,32 @@ const TABLES = `
 export async function makePlainTables(databaseUrl: string): Promise<void> {
   await withClient(databaseUrl, (client) => client.query(TABLES));
 }
+
+const DECIMAL = /^\d{1,15}(\.\d{1,6})?$/;
+
+export type OrderRow = ReturnType<typeof makeOrderRow>;
+
+/** The columns of an order. `items` is a JSON string, because pg converts a JavaScript array to a Postgres array. */
+export function makeOrderRow(receiptId: string, order: IncomingOrder) {
+  const { name, phone, email, id } = order.customer ?? {};
+  const total = readText(order.total);
+  return {
+    account_id: ACCOUNT_ID,
+    source_order_id: order.source_order_id,
+    receipt_id: receiptId,
+    order_number: readText(order.order_number) ?? order.source_order_id,
+    customer_name: readText(name),
+    customer_phone: readText(phone),
+    customer_email: readText(email),
+    customer_id: readText(id),
+    address: readText(order.address),
+    emirate: readText(order.emirate),
+    area: readText(order.area),
+    items: JSON.stringify(order.items.map(({ name, quantity, sku }) => ({ name: readText(name), quantity, sku }))),
+    total: total !== null && DECIMAL.test(total) ? total : null,
+    currency: readText(order.currency)?.toUpperCase() ?? 'AED',
+    delivery_instructions: readText(order.delivery_instructions),
+  };
+}
+
+const readText = (value: unknown): string | null => (typeof value === 'string' && value.trim()) || null;

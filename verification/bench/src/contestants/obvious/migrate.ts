@@ -1,1 +1,0 @@
-export { makePlainTables as migrate } from '../plain-tables.ts';
