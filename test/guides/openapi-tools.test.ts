@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { lintWithRedocly } from '@orders/openapi-tools/redocly';
-import { runTypedSender } from '@orders/openapi-tools/typed-sender';
+import { lintWithRedocly, runTypedSender } from '@orders/openapi-tools/tools';
 import { useStack } from '../harness/use-stack.ts';
 
 let document: object;

@@ -1,5 +1,5 @@
 import type { Clone } from './clone.ts';
-import { line, type Report } from './report.ts';
+import { line, type Report } from './run.ts';
 import type { Sender } from './sender.ts';
 import { verify } from './verify.ts';
 

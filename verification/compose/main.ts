@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { abortOnSignal, line, type Report, type RunContext, run, say } from './run.ts';
 import { tryCompose } from './try-compose.ts';
 import { tryProcedures } from './try-procedures.ts';
-import { trySuite } from './try-suite.ts';
 
 const HELP = `Usage: npm run test:compose -- [options]
 
@@ -18,6 +18,21 @@ Options:
 
 Needs a Docker engine with Compose 2.20 or newer. Exit codes: 0 all is well, 1 it is not, 2 wrong usage.
 `;
+
+/** Test files that ask the most of Postgres and Redis; nothing in them needs either to be killed. */
+const FILES = 'test/(worker/(duplicates|processing|storage|plans|claim-race)|intake/(status|rate-limits|preview))\\.';
+
+/** Runs a part of the test suite with Postgres and Redis from containers only. */
+async function trySuite({ signal }: RunContext): Promise<Report> {
+  say(`runs ${FILES} on containers`);
+  const env = { ...process.env, TEST_CONTAINERS: 'on', DATABASE_URL: '' };
+  const output = await run('npm', ['test', '--', FILES], { env, signal, show: true });
+  const ranOn = /^Ran on (.+)\.$/m.exec(output)?.[1] ?? 'nobody knows what';
+  const [counts = '', passed, failed] = /^(\d+) passed, (\d+) failed, .*$/m.exec(output) ?? [];
+  const violations =
+    failed === '0' && Number(passed) > 0 ? [] : [`of the test suite ${counts || 'nothing was counted'}`];
+  return { lines: [line('testcontainers', `${counts}; on ${ranOn}`)], violations };
+}
 
 const PARTS = { compose: tryCompose, procedures: tryProcedures, suite: trySuite };
 
@@ -48,26 +63,17 @@ if (options.help) {
   process.exit();
 }
 
-const ended = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => ended.abort(new Error(`ended by ${name}; what was started is removed`)));
-}
-const startedAt = performance.now();
-const say = (text: string) => {
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
-  process.stderr.write(`${seconds} s  ${text}\n`);
-};
-
+const signal = abortOnSignal();
 const lines: string[] = [];
 const violations: string[] = [];
 try {
   for (const part of options.parts) {
-    const report = await PARTS[part]({ rate: options.rate, signal: ended.signal, say });
+    const report = await PARTS[part]({ rate: options.rate, signal });
     lines.push(...report.lines);
     violations.push(...report.violations);
   }
 } catch (error) {
-  fail(1, ended.signal.aborted ? ended.signal.reason : error);
+  fail(1, signal.aborted ? signal.reason : error);
 }
 const verdict = violations.length === 0 ? 'All is well.' : `${violations.length} VIOLATIONS:`;
 process.stdout.write(`\n${[...lines, verdict, ...violations.slice(0, 50)].join('\n')}\n`);

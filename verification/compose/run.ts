@@ -43,3 +43,38 @@ function endGroup(pid: number, signal: NodeJS.Signals): void {
     process.kill(-pid, signal);
   } catch {}
 }
+
+const startedAt = performance.now();
+
+/** Prints to stderr, after the seconds since the start. */
+export function say(text: string): void {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
+  process.stderr.write(`${seconds} s  ${text}\n`);
+}
+
+/** @returns what the signals that end a program abort, from now on. */
+export function abortOnSignal(): AbortSignal {
+  const ended = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => ended.abort(new Error(`ended by ${name}; what was started is removed`)));
+  }
+  return ended.signal;
+}
+
+/** What a part of the run is given. */
+export interface RunContext {
+  /** Orders a second while services restart. */
+  rate: number;
+  /** Ends what is under way. */
+  signal: AbortSignal;
+}
+
+/** What a part of the run found out. */
+export interface Report {
+  lines: string[];
+  /** Empty if all is well. */
+  violations: string[];
+}
+
+/** A line of the report. */
+export const line = (about: string, found: string) => `${about.padEnd(18)} ${found}`;

@@ -1,12 +1,9 @@
 import { until } from '@orders/test-services/until.ts';
 import { type Deployment, prepareDeployment } from './deployment.ts';
-import { APPS, inspectExits, inspectHardening, inspectLogs, inspectRoles } from './inspect.ts';
-import { startLoad } from './load.ts';
-import { PERSONAL, readSamples } from './orders.ts';
-import { line, type Report, type RunContext } from './report.ts';
-import { run } from './run.ts';
+import { PERSONAL, readSamples, startLoad } from './load.ts';
+import { line, type Report, type RunContext, run, say } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
-import { untilSettled, verify } from './verify.ts';
+import { APPS, inspectExits, inspectHardening, inspectLogs, inspectRoles, untilSettled, verify } from './verify.ts';
 
 const SERVICES = ['postgres', 'redis', ...APPS] as const;
 const WORKERS = 4;
@@ -16,7 +13,7 @@ const AT_ONCE = 16;
 
 /** Brings the service up in containers, sends, scales, restarts, kills and verifies; whatever comes, all is removed. */
 export async function tryCompose(context: RunContext): Promise<Report> {
-  const { signal, say } = context;
+  const { signal } = context;
   await run('docker', ['version'], { signal }).catch(() => {
     throw new Error('no Docker engine answers');
   });
@@ -29,7 +26,7 @@ export async function tryCompose(context: RunContext): Promise<Report> {
   }
 }
 
-async function walk(deployment: Deployment, { rate, signal, say }: RunContext): Promise<Report> {
+async function walk(deployment: Deployment, { rate, signal }: RunContext): Promise<Report> {
   const { compose, orders, image, intakeUrl, portalUrl } = deployment;
   const lines: string[] = [];
   const violations: string[] = [];
@@ -53,14 +50,14 @@ async function walk(deployment: Deployment, { rate, signal, say }: RunContext): 
   if (guides.status !== 200) violations.push('intake shows no pages for senders');
   const sender = createSender({ url: intakeUrl, apiKey: key, signingSecret: secret, signal });
 
-  const samples = await sendSamples(sender, say);
+  const samples = await sendSamples(sender);
   await untilSettled(deployment, signal);
   violations.push(...(await inspectRoles(deployment)));
   lines.push(line('samples', `${samples} sent and settled`));
 
   say(`scales the workers to ${WORKERS}`);
   await compose('up', '--detach', '--no-build', '--no-recreate', '--wait', '--scale', `worker=${WORKERS}`);
-  lines.push(...(await restartUnderLoad(deployment, sender, { rate, signal, say })));
+  lines.push(...(await restartUnderLoad(deployment, sender, { rate, signal })));
 
   say('waits until everything is settled, and verifies');
   await untilSettled(deployment, signal);
@@ -82,7 +79,7 @@ async function walk(deployment: Deployment, { rate, signal, say }: RunContext): 
   return { lines, violations };
 }
 
-async function sendSamples(sender: Sender, say: RunContext['say']): Promise<number> {
+async function sendSamples(sender: Sender): Promise<number> {
   const samples = await readSamples();
   say(`sends ${samples.length} samples`);
   const left = samples.values();
@@ -96,7 +93,7 @@ async function sendSamples(sender: Sender, say: RunContext['say']): Promise<numb
 async function restartUnderLoad(
   deployment: Deployment,
   sender: Sender,
-  { rate, signal, say }: RunContext,
+  { rate, signal }: RunContext,
 ): Promise<string[]> {
   const lines: string[] = [];
   const load = startLoad(sender, rate, signal);

@@ -7,10 +7,8 @@ import { until } from '@orders/test-services/until.ts';
 import { checkOut } from '../upgrade/check-out.ts';
 import { type Clone, makeClone, NEXT_POSTGRES_IMAGE, readBlocks, requireFreeMachine } from './clone.ts';
 import { compareSchemas, expectAll, expectArchiving, expectTls, hasImages, nowOf } from './expect.ts';
-import { startLoad } from './load.ts';
-import { makeOrder } from './orders.ts';
-import { line, type Report, type RunContext } from './report.ts';
-import { run } from './run.ts';
+import { makeOrder, startLoad } from './load.ts';
+import { line, type Report, type RunContext, run, say } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
 import { untilSettled } from './verify.ts';
 
@@ -31,7 +29,7 @@ export async function tryProcedures(context: RunContext): Promise<Report> {
     await clone.down();
     await fillDisk(clone, context, report);
   } finally {
-    context.say('removes everything');
+    say('removes everything');
     await clone.remove();
   }
   return report;
@@ -48,7 +46,7 @@ async function makeSender(clone: Clone, name: string, signal: AbortSignal): Prom
 const deliverSome = (sender: Sender, first: number) =>
   Promise.all(Array.from({ length: SOME }, (_, number) => sender.deliver(makeOrder(first + number * 10))));
 
-async function operate(clone: Clone, { rate, signal, say }: RunContext, report: Report): Promise<void> {
+async function operate(clone: Clone, { rate, signal }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   const heading = 'With Compose, on one machine';
   say(`pastes: ${heading}`);
@@ -152,13 +150,13 @@ async function operate(clone: Clone, { rate, signal, say }: RunContext, report: 
   await untilSettled(clone, signal);
   await expectAll(clone, sender, 'at the end', report);
   await expectArchiving(clone, violations);
-  await upgradePostgres(clone, say, violations);
+  await upgradePostgres(clone, violations);
   await deliverSome(sender, 700_000);
   await untilSettled(clone, signal);
   await expectAll(clone, sender, 'new major version of Postgres', report);
 }
 
-async function upgradePostgres(clone: Clone, say: RunContext['say'], violations: string[]): Promise<void> {
+async function upgradePostgres(clone: Clone, violations: string[]): Promise<void> {
   // The image of the present version with another data directory, as a new major version has.
   const directory = '/var/lib/postgresql/next/docker';
   await clone.bash(
@@ -177,7 +175,7 @@ async function upgradePostgres(clone: Clone, say: RunContext['say'], violations:
   await expectArchiving(clone, violations);
 }
 
-async function upgrade(clone: Clone, { signal, say }: RunContext, report: Report): Promise<void> {
+async function upgrade(clone: Clone, { signal }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   say('builds the previous commit');
   const former = await mkdtemp(join(tmpdir(), 'orders-previous-'));
@@ -203,7 +201,7 @@ async function upgrade(clone: Clone, { signal, say }: RunContext, report: Report
 }
 
 /** On a volume of its own with little room: senders get 503, and nothing accepted is lost. */
-async function fillDisk(clone: Clone, { signal, say }: RunContext, report: Report): Promise<void> {
+async function fillDisk(clone: Clone, { signal }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
   say('fills the disk of Postgres');
   await clone.bash(`cat > docker-compose.override.yml <<'END'

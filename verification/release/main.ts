@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { createGzip } from 'node:zlib';
-import { run } from '../compose/run.ts';
+import { abortOnSignal, run, say } from '../compose/run.ts';
 import { git, newestRelease } from '../upgrade/check-out.ts';
 import { readRelease } from './release-facts.ts';
 
@@ -54,16 +50,7 @@ function readOptions(): Options {
   }
 }
 
-const startedAt = performance.now();
-const say = (text: string) => {
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
-  process.stderr.write(`${seconds} s  ${text}\n`);
-};
-const interrupted = new AbortController();
-const { signal } = interrupted;
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, () => interrupted.abort(new Error(`ended by ${name}; the clone is removed`)));
-}
+const signal = abortOnSignal();
 
 /** Builds all files of the release in a clone, and moves them into a directory. */
 async function build(clone: string, to: string, { version, image }: { version: string; image: string | null }) {
@@ -87,19 +74,7 @@ async function build(clone: string, to: string, { version, image }: { version: s
   await inClone('docker', 'build', '--quiet', '--build-arg', `REVISION=${revision}`, '--tag', image, '.');
   const saved = join(to, `orders-${version}-image.tar`);
   await inClone('docker', 'save', '--output', saved, image);
-  await pipeline(createReadStream(saved), createGzip(), createWriteStream(`${saved}.gz`));
-  await rm(saved);
-}
-
-/** `SHA256SUMS`, as `sha256sum --check` reads it. */
-async function writeSums(directory: string): Promise<void> {
-  const lines: string[] = [];
-  for (const name of (await readdir(directory)).sort()) {
-    const hash = createHash('sha256');
-    await pipeline(createReadStream(join(directory, name)), hash);
-    lines.push(`${hash.digest('hex')}  ${name}\n`);
-  }
-  await writeFile(join(directory, 'SHA256SUMS'), lines.join(''));
+  await inClone('gzip', '--no-name', saved);
 }
 
 async function release({ dryRun, from, hasImage }: Options): Promise<void> {
@@ -118,7 +93,8 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
     await mkdir(built);
     await build(clone, built, { version, image: hasImage ? `order-ingestion:${version}` : null });
     await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
-    await writeSums(built);
+    const sums = await run('sha256sum', (await readdir(built)).sort(), { cwd: built, signal });
+    await writeFile(join(built, 'SHA256SUMS'), sums);
     say(`upgrade from ${before}`);
     await run('node', ['verification/upgrade/main.ts', before], { cwd: clone, signal, show: true });
     await rm(TARGET, { recursive: true, force: true });

@@ -1,11 +1,24 @@
+import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { runScript } from './run-tool.ts';
+
+const PACKAGE = resolve(import.meta.dirname, '..');
+
+const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
+const CONFIG = resolve(PACKAGE, 'redocly.yaml');
+/** It would report the run to its makers and look for a newer version. */
+const OFFLINE = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+
+/** Runs `redocly lint` on the document at this URL. @throws {Error} that lists the problems, warnings too. */
+export async function lintWithRedocly(url: string): Promise<void> {
+  await runScript(REDOCLY, ['lint', url, '--config', CONFIG, '--format', 'stylish'], OFFLINE);
+}
 
 const COMPILER = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-const PACKAGE = resolve(import.meta.dirname, '..');
 const COMPILER_OPTIONS = {
   strict: true,
   skipLibCheck: true,
@@ -38,5 +51,16 @@ export async function runTypedSender(document: object, url: string, key: string)
     return await runScript(`${directory}/sender.js`, [url, key]);
   } finally {
     await rm(directory, { recursive: true });
+  }
+}
+
+/** Runs a script with this Node and returns its output. @throws {Error} with its output if it fails. */
+async function runScript(script: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const options = { env: { ...baseEnvironment(), ...env } };
+  try {
+    return (await promisify(execFile)(process.execPath, [script, ...args], options)).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${script}\n${stdout}\n${stderr}`);
   }
 }
