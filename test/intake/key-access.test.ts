@@ -68,7 +68,8 @@ async function countStored({ id }: TestAccount): Promise<number> {
 const isLetIn = ({ status, body }: Reply) => status < 300 || body.code === 'receipt_not_found';
 
 function expectRejected(reply: Reply, code: string): void {
-  expect({ status: reply.status, code: reply.body.code }).toEqual({ status: 403, code });
+  const status = code === 'wrong_installation' ? 421 : 403;
+  expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
   expect(reply.body.type).toBe(`/docs/senders/errors#${code}`);
 }
 
@@ -205,10 +206,30 @@ describe('signed only', () => {
   });
 });
 
+test('a moved account gets the address of its installation on each route, and nothing is stored', async () => {
+  // Neither the address of the request nor what the key may do counts here any more.
+  const account = await accountWith({ scopes: ['read'], addresses: ['203.0.113.7'] });
+  const beside = await accountWith({});
+  const moved_to = 'https://orders-2.example.com/api';
+  await knex('accounts').where({ account_id: account.id }).update({ moved_to, suspended_at: knex.fn.now() });
+  for (const [route, , send] of ROUTES) {
+    const { status, body, headers } = await send(intake.api, account);
+    expect([route, status, body.code, body.installation_url]).toEqual([route, 421, 'wrong_installation', moved_to]);
+    expect(headers).not.toHaveProperty('location');
+    expect(isLetIn(await send(intake.api, beside))).toBe(true);
+  }
+  expect(await countStored(account)).toBe(0);
+});
+
 test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([
   ['scope', ({ keyId }) => updateKey(db, keyId, { scopes: ['read'] }), 'insufficient_scope'],
   ['range', ({ keyId }) => updateKey(db, keyId, { addresses: ['203.0.113.7'] }), 'address_not_allowed'],
   ['setting', ({ id }) => setSignedOnly(db, id, true), 'signature_required'],
+  [
+    'installation',
+    ({ id }) => knex('accounts').where({ account_id: id }).update({ moved_to: 'https://orders-2.example.com' }),
+    'wrong_installation',
+  ],
 ])('a changed %s works within 5 seconds for a key that was just used', async (_what, change, code) => {
   const account = await accountWith({});
   expect((await intake.api.order(account, {})).status).toBe(422);

@@ -162,4 +162,10 @@ test('unknown sources, other methods, suspended accounts and limits are rejected
   await setSuspended(db, own.id, true);
   await moveClock(5);
   expect(await status(source, shopifyHeaders(order), order)).toBe(403);
+  await knex('accounts').where({ account_id: own.id }).update({ moved_to: 'https://orders-2.example.com' });
+  await moveClock(5);
+  expect(await deliver(api, source, order, shopifyHeaders(order))).toMatchObject({
+    status: 421,
+    body: { code: 'wrong_installation', installation_url: 'https://orders-2.example.com' },
+  });
 });

@@ -283,6 +283,25 @@ const SCENARIOS: Scenario[] = [
     outcome: problem(kind, status, code, { is_retryable: false, message: 'Said no.' }),
   })),
   {
+    name: '421 wrong_installation is not retried, and names the address of the right one',
+    steps: [refuse(421, 'wrong_installation', {}, { installation_url: 'https://orders-2.example.com' })],
+    call: SUBMIT,
+    outcome: problem('WrongInstallation', 421, 'wrong_installation', {
+      is_retryable: false,
+      installation_url: 'https://orders-2.example.com',
+    }),
+    // fetch of Node itself repeats a request with a 421 once, over another connection, as its standard says.
+    arrivals: Number.NaN,
+    sent: ({ headers }) => expect(headers.host).toMatch(/^127\.0\.0\.1:/),
+  },
+  {
+    name: '421 of a proxy names no installation',
+    steps: [html(421)],
+    call: SUBMIT,
+    outcome: { error: { kind: 'InvalidRequest', code: 'unexpected_reply', installation_url: null } },
+    arrivals: Number.NaN,
+  },
+  {
     name: 'a batch is sent line by line, and has a result for each order',
     steps: [
       answer(202, {

@@ -262,6 +262,11 @@ describe('the client and the service', () => {
     const other = await stack.account();
     const suspended = await stack.account();
     await setSuspended(stack.database.db, suspended.id, true);
+    const moved = await stack.account();
+    await stack.database
+      .knex('accounts')
+      .where({ account_id: moved.id })
+      .update({ moved_to: 'https://orders-2.example.com' });
     const withKey = async (access: KeyAccess) => ({
       ...other,
       key: (await createKey(stack.database.db, other.id, 'limited', access)).key,
@@ -290,6 +295,7 @@ describe('the client and the service', () => {
     const provoke: Record<ProblemCode, () => Promise<unknown>> = {
       missing_api_key: () => sending({ authorization: '' }).submitOrder(order),
       invalid_api_key: () => by({ apiKey: createApiKey() }).submitOrder(order),
+      wrong_installation: () => clientOf(url, moved).submitOrder(order),
       address_not_allowed: () => clientOf(url, elsewhere).submitOrder(order),
       account_suspended: () => clientOf(url, suspended).submitOrder(order),
       insufficient_scope: () => clientOf(url, reader).submitOrder(order),
@@ -348,6 +354,7 @@ describe('the client and the service', () => {
       403: 'PermissionError',
       404: 'NotFoundError',
       410: 'CursorExpiredError',
+      421: 'WrongInstallationError',
       422: 'ValidationError',
       429: 'RateLimitError',
       500: 'ServerError',

@@ -6,6 +6,7 @@ import {
   OrdersError,
   ProblemError,
   TimeoutError,
+  WrongInstallationError,
 } from '@orders/client';
 import { backoff } from '@orders/runtime/concurrency/timers.ts';
 import { Failure } from './errors.ts';
@@ -115,6 +116,7 @@ export function describeClientError(error: OrdersError): string {
 function adviceFor(error: OrdersError): string {
   if (error instanceof AuthenticationError)
     return ` Check ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
+  if (error instanceof WrongInstallationError) return ` Set ORDERS_URL to ${error.installationUrl}.`;
   const isElsewhere = error instanceof NotFoundError || error.code === 'unexpected_reply';
   return isElsewhere ? ' Check ORDERS_URL: it must be the address of the service.' : '';
 }

@@ -141,6 +141,16 @@ class InvalidRequestException extends ProblemException {}
 /** 410: events after the cursor were removed because of their age. Start again without a cursor. */
 class CursorExpiredException extends ProblemException {}
 
+/** 421: another installation of the service has the account. Use its address as `baseUrl`; a retry does not help. */
+class WrongInstallationException extends ProblemException
+{
+    /** The base URL of that installation. */
+    public function installationUrl(): ?string
+    {
+        return $this->problem['installation_url'] ?? null;
+    }
+}
+
 /** 422: the order breaks rules; `errors` lists them. */
 class ValidationException extends ProblemException {}
 
@@ -179,6 +189,11 @@ final class OrdersClient
     private const MAX_PAUSE = 86_400;
     /** A route of the service at the end of an address, as copied from a guide or the portal. */
     private const ROUTE = '~(/ingest/(?:orders|webhook|preview|reconcile|sources|status|events))(?:/|$)~';
+    private const BY_CODE = [
+        'cursor_expired' => CursorExpiredException::class,
+        'wrong_installation' => WrongInstallationException::class,
+    ];
+
     private const BY_STATUS = [
         401 => AuthenticationException::class,
         403 => PermissionException::class,
@@ -669,8 +684,8 @@ final class OrdersClient
             $hint = " The request went to $wentTo; check baseUrl, to which the client appends the route.";
         }
         $class = self::BY_STATUS[$status] ?? ($status >= 500 ? ServerException::class : InvalidRequestException::class);
-        // By its code, because a 410 of a proxy says nothing about the cursor.
-        $class = $problem['code'] === 'cursor_expired' ? CursorExpiredException::class : $class;
+        // By their codes: a 410 of a proxy says nothing about the cursor, nor a 421 about the account.
+        $class = self::BY_CODE[$problem['code']] ?? $class;
         throw new $class($problem, $status, self::readRetryAfter($reply->headers), $hint);
     }
 

@@ -53,6 +53,7 @@ __all__ = [
     "UnavailableError",
     "ValidationError",
     "VerificationError",
+    "WrongInstallationError",
     "sign_body",
     "verify_event",
 ]
@@ -193,6 +194,15 @@ class CursorExpiredError(ProblemError):
     """410: events after the cursor were removed because of their age. Start again without a cursor."""
 
 
+class WrongInstallationError(ProblemError):
+    """421: another installation of the service has the account. Use its address as `base_url`; a retry does not help."""
+
+    @property
+    def installation_url(self) -> str | None:
+        """The base URL of that installation."""
+        return self.problem.get("installation_url")
+
+
 class ValidationError(ProblemError):
     """422: the order breaks rules; `errors` lists them."""
 
@@ -208,6 +218,11 @@ class UnavailableError(ProblemError):
 class ServerError(ProblemError):
     """Any other 5xx."""
 
+
+_BY_CODE: dict[str, type[ProblemError]] = {
+    "cursor_expired": CursorExpiredError,
+    "wrong_installation": WrongInstallationError,
+}
 
 _BY_STATUS: dict[int, type[ProblemError]] = {
     401: AuthenticationError,
@@ -633,8 +648,8 @@ class OrdersClient:
         if status == 404 and problem["code"] in ("not_found", "unexpected_reply"):
             went_to = self._url.path + path.split("?")[0]
             hint = f" The request went to {went_to}; check base_url, to which the client appends the route."
-        # By its code, because a 410 of a proxy says nothing about the cursor.
-        kind = CursorExpiredError if problem["code"] == "cursor_expired" else _BY_STATUS.get(status)
+        # By their codes: a 410 of a proxy says nothing about the cursor, nor a 421 about the account.
+        kind = _BY_CODE.get(problem["code"]) or _BY_STATUS.get(status)
         by_range = ServerError if status >= 500 else InvalidRequestError
         raise (kind or by_range)(problem, status, _read_retry_after(headers), hint)
 

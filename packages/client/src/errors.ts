@@ -158,6 +158,16 @@ export class CursorExpiredError extends ProblemError {
   override readonly name = 'CursorExpiredError';
 }
 
+/** 421: another installation of the service has the account. Set `baseUrl` to `installationUrl`; a retry does not help. */
+export class WrongInstallationError extends ProblemError {
+  override readonly name = 'WrongInstallationError';
+
+  /** The base URL of that installation. */
+  get installationUrl(): string | undefined {
+    return this.problem.installation_url;
+  }
+}
+
 /** 422: the order breaks rules; `errors` lists them. */
 export class ValidationError extends ProblemError {
   override readonly name = 'ValidationError';
@@ -195,8 +205,9 @@ const BY_STATUS: Record<number, typeof ProblemError> = {
 /** Creates an error of the class for this status. */
 export function problemError(problem: Problem, reply: Reply): ProblemError {
   const { status } = reply;
-  // By its code, because a 410 of a proxy says nothing about the cursor.
+  // By their codes: a 410 of a proxy says nothing about the cursor, nor a 421 about the account.
   if (problem.code === 'cursor_expired') return new CursorExpiredError(problem, reply);
+  if (problem.code === 'wrong_installation') return new WrongInstallationError(problem, reply);
   const ByRange = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ProblemError;
   return new (BY_STATUS[status] ?? ByRange)(problem, reply);
 }

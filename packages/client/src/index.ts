@@ -15,6 +15,7 @@ export {
   UnavailableError,
   ValidationError,
   VerificationError,
+  WrongInstallationError,
 } from './errors.ts';
 export type { CallOptions, ClientOptions, EventPageOptions, EventsOptions, SubmitOptions } from './options.ts';
 export { OrdersClient } from './orders-client.ts';

@@ -425,7 +425,9 @@ export type Problem = {
   title: string;
   status: number;
   detail: string;
-  code: "missing_api_key" | "invalid_api_key" | "address_not_allowed" | "account_suspended" | "insufficient_scope" | "signature_required" | "signing_unavailable" | "missing_signature" | "invalid_signature" | "unsupported_media_type" | "unsupported_content_encoding" | "payload_too_large" | "malformed_body" | "validation_failed" | "invalid_idempotency_key" | "invalid_query" | "events_disabled" | "cursor_expired" | "receipt_not_found" | "not_found" | "method_not_allowed" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal_error" | (string & Record<never, never>);
+  code: "missing_api_key" | "invalid_api_key" | "wrong_installation" | "address_not_allowed" | "account_suspended" | "insufficient_scope" | "signature_required" | "signing_unavailable" | "missing_signature" | "invalid_signature" | "unsupported_media_type" | "unsupported_content_encoding" | "payload_too_large" | "malformed_body" | "validation_failed" | "invalid_idempotency_key" | "invalid_query" | "events_disabled" | "cursor_expired" | "receipt_not_found" | "not_found" | "method_not_allowed" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal_error" | (string & Record<never, never>);
   request_id: string;
   errors?: FieldError[] | undefined;
+  /** Of `wrong_installation`: the base URL of the installation that has the account. */
+  installation_url?: string | undefined;
 };

@@ -36,7 +36,7 @@ interface State {
 type Submit<T> = (order: T, options: SubmitOptions) => Promise<Accepted>;
 
 /** Statuses that every order would get, because the key, the account or the address is wrong. */
-const FATAL_STATUSES = [401, 403, 404, 405];
+const FATAL_STATUSES = [401, 403, 404, 405, 421];
 
 /** Whether an error concerns only its order. Errors in the caller's code and replies from elsewhere concern all orders. */
 function isOrderError(error: unknown): error is SubmitError {

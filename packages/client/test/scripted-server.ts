@@ -29,8 +29,9 @@ export const answer =
 export const accepted = answer(202, { receipt_id: RECEIPT_ID });
 
 /** A rejection with the problem document of the service. */
-export const refuse = (status: number, code: string, headers: Record<string, string> = {}): Step => {
-  const problem = { type: 'about:blank', title: 'No', status, detail: 'Said no.', code, request_id: 'of-the-service' };
+export const refuse = (status: number, code: string, headers: Record<string, string> = {}, more = {}): Step => {
+  const request_id = 'of-the-service';
+  const problem = { type: 'about:blank', title: 'No', status, detail: 'Said no.', code, request_id, ...more };
   const type = { 'Content-Type': 'application/problem+json', 'X-Request-Id': 'of-the-service' };
   return answer(status, problem, { ...type, ...headers });
 };

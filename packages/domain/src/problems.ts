@@ -15,6 +15,10 @@ export const PROBLEMS = kindsOf({
     'This API key is unknown, replaced, expired or revoked.',
     { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } },
   ],
+  wrong_installation: [
+    421,
+    'This account is in another installation of the service. Send to the address in "installation_url".',
+  ],
   address_not_allowed: [403, 'This API key does not work from the address of this request.'],
   account_suspended: [403, 'The account of this API key is suspended. Ask the service operator.'],
   insufficient_scope: [
@@ -67,7 +71,13 @@ const KINDS: Record<ProblemCode | PortalProblemCode, ProblemKind> = { ...PROBLEM
 /** A broken rule: a pointer into the payload as sent (RFC 6901), a stable code, and what to do about it. */
 export type FieldError = { pointer: string; code: string; detail: string };
 
-type ProblemOptions = { detail?: string; errors?: FieldError[]; headers?: Record<string, string> };
+type ProblemOptions = {
+  detail?: string;
+  errors?: FieldError[];
+  /** Of `wrong_installation`: the base URL of intake of the right one. */
+  installationUrl?: string;
+  headers?: Record<string, string>;
+};
 
 /** An error response. It must not repeat what was sent. */
 export class Problem extends Error {
@@ -77,6 +87,7 @@ export class Problem extends Error {
   readonly title: string;
   readonly detail: string;
   readonly errors?: FieldError[];
+  readonly installationUrl?: string;
   readonly headers?: Record<string, string>;
 
   /** `options.headers` are added to the default headers of the code. */
@@ -89,6 +100,7 @@ export class Problem extends Error {
     this.title = kind.title;
     this.detail = detail;
     if (options.errors) this.errors = options.errors;
+    if (options.installationUrl !== undefined) this.installationUrl = options.installationUrl;
     if (kind.headers || options.headers) this.headers = { ...kind.headers, ...options.headers };
   }
 }

@@ -21,7 +21,7 @@ export function writeProblem(
   requestId: string,
   { type = 'about:blank', headers = [] }: { type?: string; headers?: readonly string[] } = {},
 ): void {
-  const { status, title, detail, code, errors } = problem;
+  const { status, title, detail, code, errors, installationUrl } = problem;
   const body = JSON.stringify({
     type,
     title,
@@ -30,6 +30,7 @@ export function writeProblem(
     code,
     request_id: requestId,
     ...(errors && { errors }),
+    ...(installationUrl !== undefined && { installation_url: installationUrl }),
   });
   // One call costs half as much as setting headers one by one.
   response.writeHead(status, [

@@ -50,6 +50,7 @@ function outcome(array $given, string $method, array $args, array $options): arr
             'request_id' => $error->requestId,
             'is_retryable' => $error->isRetryable,
             'errors' => $error->errors ?? [],
+            'installation_url' => $error instanceof Orders\WrongInstallationException ? $error->installationUrl() : null,
             'kept_as' => $error->keptAs ?? null,
             'receipt' => $error->receipt ?? null,
             'message' => $error->getMessage(),

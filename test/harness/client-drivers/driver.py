@@ -37,6 +37,7 @@ def outcome(given, method, args, options):
                 "request_id": error.request_id,
                 "is_retryable": error.is_retryable,
                 "errors": getattr(error, "errors", []),
+                "installation_url": getattr(error, "installation_url", None),
                 "kept_as": getattr(error, "kept_as", None),
                 "receipt": getattr(error, "receipt", None),
                 "message": str(error),

@@ -36,7 +36,7 @@ async function run({ client: given, method, args, options }: Call): Promise<unkn
 function outcomeOf(error: unknown): object {
   if (error instanceof TypeError) return { misuse: error.message };
   if (!(error instanceof OrdersError)) throw error;
-  const { status, retryAfterSeconds, errors, keptAs, receipt } = error as OrdersError & Options;
+  const { status, retryAfterSeconds, errors, installationUrl, keptAs, receipt } = error as OrdersError & Options;
   return {
     error: {
       kind: error.name.replace('Error', ''),
@@ -46,6 +46,7 @@ function outcomeOf(error: unknown): object {
       request_id: error.requestId ?? null,
       is_retryable: error.isRetryable,
       errors: errors ?? [],
+      installation_url: installationUrl ?? null,
       kept_as: keptAs ?? null,
       receipt: receipt ?? null,
       message: error.message,

@@ -13,8 +13,8 @@ export interface Authenticator {
   /**
    * Finds the account of a request by its Bearer key (RFC 6750).
    *
-   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `address_not_allowed`, `account_suspended`, or `overloaded` if too many
-   * unknown keys wait; a database error if the look-up fails.
+   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `wrong_installation`, `address_not_allowed`, `account_suspended`, or
+   * `overloaded` if too many unknown keys wait; a database error if the look-up fails.
    */
   authenticate: RequestHandler;
   /** The account of a request whose key is cached; undefined otherwise. */
@@ -48,6 +48,7 @@ export function createAuthenticator(database: Database): Authenticator {
       const key = readBearerKey(request);
       const authenticated = keys.cached(key) ?? (await keys.find(key));
       if (!authenticated) throw new Problem('invalid_api_key');
+      rejectMoved(authenticated);
       const context = contextOf(request);
       context.authenticated = authenticated;
       context.authenticateAgain = async () => (await keys.find(key, { isFresh: true })) ?? null;
@@ -65,6 +66,11 @@ export function createAuthenticator(database: Database): Authenticator {
       }
     },
   };
+}
+
+/** @throws {Problem} `wrong_installation` for an account that was moved to another installation. */
+export function rejectMoved({ movedTo }: { movedTo: string | null }): void {
+  if (movedTo !== null) throw new Problem('wrong_installation', { installationUrl: movedTo });
 }
 
 /**

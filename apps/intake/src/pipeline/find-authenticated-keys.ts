@@ -13,6 +13,8 @@ export interface AuthenticatedKey {
   /** Addresses and ranges from which the key works; empty for all. */
   addresses: string[];
   suspended: boolean;
+  /** The base URL of intake of the installation to which the account was moved. */
+  movedTo: string | null;
   /** Whether it is a test account. */
   isTest: boolean;
   /** Whether the account accepts signed deliveries only. */
@@ -26,7 +28,7 @@ const FIND = {
   name: 'find-authenticated-keys',
   text: `
 select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", k.scopes, k.addresses,
-       a.suspended_at is not null as suspended, a.test_of is not null as "isTest", a.signed_only as "signedOnly",
+       a.suspended_at is not null as suspended, a.moved_to as "movedTo", a.test_of is not null as "isTest", a.signed_only as "signedOnly",
        ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())

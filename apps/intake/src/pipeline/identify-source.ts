@@ -5,6 +5,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
+import { rejectMoved } from './authenticate.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { findSources, type SourceOfDelivery } from './find-sources.ts';
 
@@ -12,7 +13,8 @@ export interface SourceIdentifier {
   /**
    * Finds the source of a request by the id in its path, and with it the account. The delivery is not authenticated yet.
    *
-   * @throws {Problem} `not_found`, `account_suspended`, or `overloaded` if too many unknown ids wait; a database error if the look-up fails.
+   * @throws {Problem} `not_found`, `wrong_installation`, `account_suspended`, or `overloaded` if too many unknown ids wait; a database error if
+   * the look-up fails.
    */
   identifySource: RequestHandler;
   /** The account of a delivery whose source is cached; undefined otherwise. */
@@ -31,6 +33,7 @@ export function createSourceIdentifier(database: Database, basePath: string): So
       const sourceId = String(request.params.sourceId);
       const source = isSourceId(sourceId) ? await sources.find(sourceId) : undefined;
       if (!source) throw new Problem('not_found', { detail: 'There is no source with this URL. Copy it again.' });
+      rejectMoved(source);
       const context = contextOf(request);
       context.authenticated = source;
       context.authenticateAgain = async () => (await sources.find(sourceId, { isFresh: true })) ?? null;

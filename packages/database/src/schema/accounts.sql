@@ -19,6 +19,8 @@ create table accounts (
   review_target_minutes  integer check (review_target_minutes between 1 and 10080),
   -- The account whose tests this one takes, in test mode; null for all others. See test-mode.sql.
   test_of                integer references accounts check (test_of <> account_id),
+  -- The base URL of intake of the installation to which the account was moved; null for all that are here. A test account has its own.
+  moved_to               text,
   check ((rate_requests is null) = (rate_seconds is null))
 );
 -- Not unique, as every unique key has the account id: an account's test account is made under the lock of the account.

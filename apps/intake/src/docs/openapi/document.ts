@@ -65,6 +65,11 @@ const problemSchema = {
     code: { enum: Object.keys(PROBLEMS) },
     request_id: text,
     errors: { type: 'array', items: ref('FieldError') },
+    installation_url: {
+      type: 'string',
+      format: 'uri',
+      description: 'Of `wrong_installation`: the base URL of the installation that has the account.',
+    },
   },
 };
 

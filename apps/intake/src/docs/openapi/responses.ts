@@ -26,7 +26,7 @@ const ERROR_HEADERS: Record<number, object> = {
 };
 
 /** Of every account. */
-export const SENDER_LIMITS: ProblemCode[] = ['account_suspended', 'rate_limited'];
+export const SENDER_LIMITS: ProblemCode[] = ['wrong_installation', 'account_suspended', 'rate_limited'];
 const AUTHENTICATION: ProblemCode[] = [
   'missing_api_key',
   'invalid_api_key',
