@@ -69,7 +69,7 @@ begin
   grant select on schema_migrations to orders_intake, orders_worker, orders_portal, orders_notifier;
 
   -- Intake: checks keys and signatures, stores receipts, answers by them. It reads no customer's data of an order.
-  grant select on accounts, api_keys, signing_secrets, sources to orders_intake;
+  grant select on accounts, api_keys, signing_secrets, sources, installation to orders_intake;
   grant select, insert, update (count, last_at, receipt_ids) on source_activity to orders_intake;
   grant update (used_at) on sources to orders_intake;
   grant update (last_used_at) on api_keys, signing_secrets to orders_intake;
@@ -152,7 +152,7 @@ begin
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, order_keys, changed_deliveries, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
     user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, order_prints, order_snoozes, review_views, review_presence, cancellation_requests,
-    workers, sources, source_mappings, source_activity to orders_portal;
+    workers, sources, source_mappings, source_activity, installation to orders_portal;
   grant insert, update (source_id, mapping, mapping_version, sealed, previous_sealed, previous_until, removed_at, id_prefix, used_at) on sources
     to orders_portal;
   grant insert, delete on source_mappings to orders_portal;

@@ -8,7 +8,7 @@ import {
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
+import { createApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -219,6 +219,28 @@ test('a moved account gets the address of its installation on each route, and no
     expect(isLetIn(await send(intake.api, beside))).toBe(true);
   }
   expect(await countStored(account)).toBe(0);
+});
+
+test('a key of another installation gets its address on each route; of an installation without one it is unknown', async () => {
+  const settings = { INSTALLATIONS: '0=https://orders.example.com, 8=https://orders-8.example.com/api/' };
+  const { api, close } = await stack.intake(settings);
+  for (const isTest of [false, true])
+    for (const [route, , send] of ROUTES) {
+      const by = (installation: number) => ({ id: 0, key: createApiKey({ isTest, installation }), secret: 'x' });
+      const { status, body } = await send(api, by(8));
+      expect([route, status, body.code, body.installation_url]).toEqual([
+        route,
+        421,
+        'wrong_installation',
+        'https://orders-8.example.com/api',
+      ]);
+      // An unknown one, and the own one.
+      for (const number of [9, 0])
+        expect(await send(api, by(number))).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } });
+    }
+  const mistyped = createApiKey({ installation: 8 }).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  expect((await api.order({ id: 0, key: mistyped, secret: null }, ORDER)).status).toBe(401);
+  await close();
 });
 
 test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([

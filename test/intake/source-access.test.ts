@@ -137,6 +137,19 @@ test('a new secret works at once, the old one for the overlap; a replaced URL an
   expect(await sent('newest', moved)).toBe(404);
 });
 
+test('the URL of another installation gets its address; of an installation without one it is unknown', async () => {
+  const settings = { BASE_PATH: '/api', INSTALLATIONS: '0=https://orders.example.com,8=https://orders-8.example.com' };
+  const beside = await stack.intake(settings);
+  const send = (id: string) => beside.api.send('POST', `/ingest/sources/${id}`, shopifyHeaders(BODY), BODY);
+  expect(await send(createSourceId(8))).toMatchObject({
+    status: 421,
+    body: { code: 'wrong_installation', installation_url: 'https://orders-8.example.com' },
+  });
+  for (const id of [createSourceId(9), createSourceId(), 'src_8_x', 'src_8'])
+    expect(await send(id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  await beside.close();
+});
+
 test('unknown sources, other methods, suspended accounts and limits are rejected as on the other routes', async () => {
   const own = await stack.account();
   const source = await createTestSource(stack, own, 'shopify');

@@ -1,4 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { replaceSourceId } from '@orders/database/sources/change-sources.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import { createApiKey, createSourceId, hashApiKey } from '@orders/domain/api-key.ts';
+import { readConfig } from '@orders/intake/config.ts';
 import { until } from '@orders/test-services/until.ts';
 import { run } from '../cli/run.ts';
 import { createTestDatabase } from '../harness/database.ts';
@@ -64,6 +68,51 @@ test('ids of an installation are in its range and exact in JSON, from the order 
   });
   for (const INSTALLATION_NUMBER of [String(LAST), undefined])
     expect(await run(['migrate'], { ...env, INSTALLATION_NUMBER })).toMatchObject({ code: 0 });
+});
+
+test('keys and URLs of sources carry the number; those of a moved account keep that of the installation they are from', async () => {
+  const database = await createTestDatabase({ installation: LAST });
+  const stack = await startStack(QUEUE_KIND, { database, queue: await startQueue(QUEUE_KIND, database.directUrl) });
+  const address = 'https://orders.example.com';
+  const { api } = await stack.intake({ INSTALLATIONS: `0=${address},${LAST}=https://orders-${LAST}.example.com` });
+  const account = await stack.account();
+  expect(account.key).toMatch(new RegExp(`^oik_${LAST}_[0-9A-Za-z]{49}$`));
+  expect((await api.order(account, { source_order_id: 'A-1' })).status).toBe(202);
+  const source = await createTestSource(stack, account, 'shopify');
+  expect(source.source_id).toMatch(new RegExp(`^src_${LAST}_[0-9A-Za-z]{43}$`));
+  const replaced = await replaceSourceId(database.db, account.id, source.source_number);
+  expect(replaced?.source_id).toMatch(`src_${LAST}_`);
+  expect(replaced?.source_id).not.toBe(source.source_id);
+  const body = '{"id": 1}';
+  expect((await deliver(api, replaced as Source, body, shopifyHeaders(body))).status).toBe(202);
+
+  const old = { ...account, key: createApiKey() };
+  const rejected = { status: 421, body: { code: 'wrong_installation', installation_url: address } };
+  expect(await api.order(old, { source_order_id: 'A-2' })).toMatchObject(rejected);
+  expect((await api.order({ ...account, key: createApiKey({ installation: LAST }) }, {})).status).toBe(401);
+  await database
+    .knex('api_keys')
+    .where({ account_id: account.id })
+    .update({ key_hash: hashApiKey(old.key) });
+  expect((await api.order(old, { source_order_id: 'A-2' })).status).toBe(202);
+  const moved = { ...source, source_id: createSourceId() };
+  expect(await deliver(api, moved, body, shopifyHeaders(body))).toMatchObject(rejected);
+  await database.knex('sources').update({ source_id: moved.source_id });
+  expect((await deliver(api, moved, body, shopifyHeaders(body))).status).toBe(202);
+});
+
+test.each([
+  '1',
+  '1=orders.example.com',
+  '1=https://a.example.com,1=https://b.example.com',
+  '9000=https://a.example.com',
+  '-1=https://a.example.com',
+  '1=https://a.example.com/ingest/orders',
+  '1=https://user:secret@a.example.com',
+  '1=https://a.example.com,',
+])('INSTALLATIONS=%s is rejected at the start', (INSTALLATIONS) => {
+  const env = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64), INSTALLATIONS };
+  expect(() => readConfig(env)).toThrow(/^Configuration: INSTALLATIONS must be numbers from 0 to 8999 with addresses/);
 });
 
 test('a number that is no installation is refused before anything is made', async () => {

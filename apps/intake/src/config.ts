@@ -13,7 +13,9 @@ import {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
+  installationNumber,
   type ProcessEnvironment,
+  parseBaseUrl,
   processEnvironment,
   queueUrl,
   type SecretsEnvironment,
@@ -46,6 +48,8 @@ export interface IntakeConfig
   DRAIN_DELAY: number;
   /** Default for accounts without a limit of their own. */
   RATE_LIMIT?: RateLimit;
+  /** The base URLs of intake by the number of the installation, for requests that are at the wrong one. */
+  INSTALLATIONS: ReadonlyMap<number, string>;
   /** Age at which the sweeper takes a receipt whose wake-up was lost. */
   SWEEP_AFTER: number;
 }
@@ -56,6 +60,25 @@ const DEFAULT_MAX_BYTES_IN_FLIGHT = 67_108_864;
 const rateLimit = Joi.string()
   .custom(parseRateLimit)
   .message('{{#label}} must be <requests>/<time in whole seconds>, such as 100/1s or 6000/1m');
+
+const installations = Joi.string()
+  .custom(parseInstallations)
+  .message(
+    '{{#label}} must be numbers from 0 to 8999 with addresses of intake, such as 0=https://orders.example.com,1=https://orders-1.example.com',
+  )
+  .default(() => new Map());
+
+/** @throws {Error} for anything else than `<number>=<base URL>`, separated by commas, with each number once. */
+function parseInstallations(text: string): ReadonlyMap<number, string> {
+  const addresses = new Map<number, string>();
+  for (const entry of text.split(',')) {
+    const [, digits = '', address = ''] = /^\s*(\d+)=(\S+)\s*$/.exec(entry) ?? [];
+    const number: number = Joi.attempt(digits, installationNumber.required());
+    if (addresses.has(number)) throw new Error('a number twice');
+    addresses.set(number, parseBaseUrl(address));
+  }
+  return addresses;
+}
 
 /** @throws {ConfigurationError} with one line that says which variable to set. */
 export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
@@ -83,6 +106,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       IDLE_TIMEOUT: duration('65s'),
       DRAIN_DELAY: drainDelay,
       RATE_LIMIT: rateLimit,
+      INSTALLATIONS: installations,
       SWEEP_AFTER: duration('10s'),
     },
     env,

@@ -7,7 +7,8 @@ export const KEY_SCOPES = ['send', 'cancel', 'read'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const API_KEY = /^oik_(?:test_)?[0-9A-Za-z]{49}$/;
+const API_KEY = /^oik_(?:test_)?(?:[1-9][0-9]{0,3}_)?[0-9A-Za-z]{49}$/;
+const SOURCE_ID = /^src_(?:[1-9][0-9]{0,3}_)?[0-9A-Za-z]{43}$/;
 const CHECKSUM_LENGTH = 6;
 
 /** 43 base62 characters: 256 bits of randomness, without bias. */
@@ -30,9 +31,12 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** A new API key: `oik_`, in test mode `oik_test_`, 43 random base62 characters and 6 of a checksum (contract, section 6). */
-export function createApiKey({ isTest = false } = {}): string {
-  const body = `${isTest ? 'oik_test_' : 'oik_'}${randomText()}`;
+/**
+ * A new API key (contract, section 6): `oik_`, in test mode `oik_test_`, the number of the installation as `7_` unless it is 0, 43 random
+ * base62 characters and 6 of a checksum.
+ */
+export function createApiKey({ isTest = false, installation = 0 } = {}): string {
+  const body = `oik_${isTest ? 'test_' : ''}${numberText(installation)}${randomText()}`;
   return body + checksum(body);
 }
 
@@ -51,12 +55,20 @@ export function createSigningSecret(): string {
   return `oss_${randomText()}`;
 }
 
-/** A new id for the URL of a source: `src_` and 43 random base62 characters. */
-export function createSourceId(): string {
-  return `src_${randomText()}`;
+/** A new id for the URL of a source: `src_`, the number of the installation as in a key, and 43 random base62 characters. */
+export function createSourceId(installation = 0): string {
+  return `src_${numberText(installation)}${randomText()}`;
 }
 
 /** Whether a text has the form of a source id, so that another one costs no look-up. */
 export function isSourceId(text: string): boolean {
-  return /^src_[0-9A-Za-z]{43}$/.test(text);
+  return SOURCE_ID.test(text);
+}
+
+const numberText = (installation: number) => (installation === 0 ? '' : `${installation}_`);
+
+/** The installation that made a key or the id of a source. Anybody can write any number, so it proves nothing. */
+export function installationOf(credential: string): number {
+  const [, number = 0] = /^(?:oik_(?:test_)?|src_)(\d+)_/.exec(credential) ?? [];
+  return Number(number);
 }

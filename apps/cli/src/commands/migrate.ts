@@ -1,4 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
+import { readInstallation } from '@orders/database/installation.ts';
 import {
   type MigrationPlan,
   migrate as migrateSchema,
@@ -74,10 +75,10 @@ async function runMigrations(
 }
 
 async function requireInstallation(database: Connection, number: number | undefined): Promise<void> {
-  const [stored] = await run<{ number: number }>(database, 'select number from installation');
-  if (number !== undefined && number !== stored?.number)
+  const stored = await readInstallation(database);
+  if (number !== undefined && number !== stored)
     throw new Failure(
-      `This is the database of installation ${stored?.number}, which stays: set INSTALLATION_NUMBER to it, or leave it out.`,
+      `This is the database of installation ${stored}, which stays: set INSTALLATION_NUMBER to it, or leave it out.`,
     );
 }
 

@@ -8,6 +8,7 @@ import type { RequestHandler } from 'express';
 import { contextOf, keyOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './find-authenticated-keys.ts';
+import { type OtherInstallations, rejectMoved } from './other-installations.ts';
 
 export interface Authenticator {
   /**
@@ -26,7 +27,7 @@ interface CachedKey extends AuthenticatedKey {
   isAllowedFrom: ((address: string) => boolean) | null;
 }
 
-export function createAuthenticator(database: Database): Authenticator {
+export function createAuthenticator(database: Database, installations: OtherInstallations): Authenticator {
   const keys = createCachedLookUp<CachedKey>({
     idOf: (key) => hashApiKey(key).toString('base64'),
     async find(hashes) {
@@ -47,7 +48,10 @@ export function createAuthenticator(database: Database): Authenticator {
     async authenticate(request, _response, next) {
       const key = readBearerKey(request);
       const authenticated = keys.cached(key) ?? (await keys.find(key));
-      if (!authenticated) throw new Problem('invalid_api_key');
+      if (!authenticated) {
+        await installations.reject(key);
+        throw new Problem('invalid_api_key');
+      }
       rejectMoved(authenticated);
       const context = contextOf(request);
       context.authenticated = authenticated;
@@ -66,11 +70,6 @@ export function createAuthenticator(database: Database): Authenticator {
       }
     },
   };
-}
-
-/** @throws {Problem} `wrong_installation` for an account that was moved to another installation. */
-export function rejectMoved({ movedTo }: { movedTo: string | null }): void {
-  if (movedTo !== null) throw new Problem('wrong_installation', { installationUrl: movedTo });
 }
 
 /**

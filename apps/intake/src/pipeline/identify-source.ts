@@ -5,9 +5,9 @@ import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
-import { rejectMoved } from './authenticate.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { findSources, type SourceOfDelivery } from './find-sources.ts';
+import { type OtherInstallations, rejectMoved } from './other-installations.ts';
 
 export interface SourceIdentifier {
   /**
@@ -21,7 +21,11 @@ export interface SourceIdentifier {
   cachedAccount(request: IncomingMessage): number | undefined;
 }
 
-export function createSourceIdentifier(database: Database, basePath: string): SourceIdentifier {
+export function createSourceIdentifier(
+  database: Database,
+  installations: OtherInstallations,
+  basePath: string,
+): SourceIdentifier {
   const sources = createCachedLookUp<SourceOfDelivery>({
     idOf: (sourceId) => sourceId,
     find: (sourceIds) => findSources(database, sourceIds),
@@ -31,7 +35,9 @@ export function createSourceIdentifier(database: Database, basePath: string): So
   return {
     async identifySource(request, _response, next) {
       const sourceId = String(request.params.sourceId);
-      const source = isSourceId(sourceId) ? await sources.find(sourceId) : undefined;
+      const isId = isSourceId(sourceId);
+      const source = isId ? await sources.find(sourceId) : undefined;
+      if (isId && !source) await installations.reject(sourceId);
       if (!source) throw new Problem('not_found', { detail: 'There is no source with this URL. Copy it again.' });
       rejectMoved(source);
       const context = contextOf(request);

@@ -1,5 +1,6 @@
 import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
+import { readInstallation } from '../installation.ts';
 import { type Connection, execute, inTransaction, matching, run } from '../run.ts';
 import { lockAccount } from './accounts.ts';
 
@@ -59,7 +60,10 @@ export async function createKey(
     const count = `select count(*) from api_keys where account_id = $1 and ${LIVE}`;
     const [live] = await run<{ count: number }>(transaction, count, [accountId]);
     if ((live?.count ?? 0) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
-    const key = createApiKey({ isTest: account?.test_of != null });
+    const key = createApiKey({
+      isTest: account?.test_of != null,
+      installation: await readInstallation(transaction),
+    });
     const [created] = await run<{ key_id: number }>(
       transaction,
       `insert into api_keys (account_id, name, key_hash, last_four, scopes, addresses, lifetime_seconds, expires_at)

@@ -6,6 +6,7 @@ import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
+import { readInstallation } from '../installation.ts';
 import { type Connection, execute, inTransaction, run } from '../run.ts';
 import { findSource, KEPT_VERSIONS, LIVE, type Source } from './sources.ts';
 
@@ -51,7 +52,7 @@ export async function createSource(
        values ($1, $2, $3, $4, $5, $6, $7, $8) returning source_number`,
       [
         accountId,
-        createSourceId(),
+        createSourceId(await readInstallation(transaction)),
         source.name,
         source.preset,
         source.settings,
@@ -173,7 +174,8 @@ export async function replaceSourceId(
   sourceNumber: number,
 ): Promise<Source | null> {
   const replace = `update sources set source_id = $3 where ${LIVE}`;
-  await execute(connection, replace, [accountId, sourceNumber, createSourceId()]);
+  const sourceId = createSourceId(await readInstallation(connection));
+  await execute(connection, replace, [accountId, sourceNumber, sourceId]);
   return findSource(connection, accountId, sourceNumber);
 }
 

@@ -64,7 +64,7 @@ function diagnoseDigest(wrong: WrongSignature): Diagnosis<'invalid_signature'> |
   if (anySigns(live, withOtherLineEndings(body))) return 'trailing_newline';
   if (anySigns(live, NO_BODY)) return 'signed_empty_body';
   if (anySigns(live.flatMap(mistakenKeys), [body])) return 'secret_decoded';
-  if (anySigns([apiKey, apiKey.replace(/^oik_(test_)?/, '')], [body])) return 'signed_with_api_key';
+  if (anySigns([apiKey, apiKey.replace(/^oik_(test_)?(\d+_)?/, '')], [body])) return 'signed_with_api_key';
   if (live.some((secret) => otherDigests(secret, body).some(is))) return 'wrong_algorithm';
   if (signsTimestamp(wrong)) return 'timestamp_signed';
   for (const { text, isSorted } of affordable(reserializations(body), live.length, ({ text }) => text.length)) {

@@ -19,16 +19,21 @@ export interface SenderEnvironment {
   ORDERS_SIGNING_SECRET: string;
 }
 
+/**
+ * The base URL of intake: an http or https address with the path prefix, if there is one. A trailing slash is removed.
+ *
+ * @throws {Error} for anything else.
+ */
+export function parseBaseUrl(text: string): string {
+  const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
+  if (!/^https?:$/.test(protocol) || username || password || search || hash) throw new Error('more than an address');
+  if (/\/ingest\/(orders|webhook|preview|reconcile|sources|status)(\/|$)/.test(pathname)) throw new Error('a route');
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 export const senderEnvironment: Record<keyof SenderEnvironment, Joi.Schema> = {
   ORDERS_URL: Joi.string()
-    .custom((text: string) => {
-      const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
-      if (!/^https?:$/.test(protocol) || username || password || search || hash)
-        throw new Error('more than an address');
-      if (/\/ingest\/(orders|webhook|preview|reconcile|sources|status)(\/|$)/.test(pathname))
-        throw new Error('a route');
-      return origin + pathname.replace(/\/+$/, '');
-    })
+    .custom(parseBaseUrl)
     .message(
       '{{#label}} must be an address such as https://orders.example.com, without a user, query, hash or route such as /ingest/orders',
     ),
