@@ -45,7 +45,6 @@ const ORDERS: Record<string, Record<string, string>> = {
     'HOOK-PHP-1': 'webhook',
   },
   retries: {
-    'RETRIES-TWICE': 'rest',
     'RETRIES-BASH': 'rest',
     'RETRIES-NODE': 'rest',
     'RETRIES-PYTHON': 'rest',
@@ -68,9 +67,7 @@ const ORDERS: Record<string, Record<string, string>> = {
   events: { 'EVENT-1': 'rest' },
   // Its programs receive; test/guides/receiving-events.test.ts runs them.
   'receiving-events': {},
-  sdk: Object.fromEntries(
-    ['SDK-1', 'PY-1', 'PHP-1', 'SDK-MANY-1', 'SDK-MANY-2', 'PY-BATCH-1', 'PY-BATCH-2'].map((id) => [id, 'rest']),
-  ),
+  sdk: Object.fromEntries(['SDK-1', 'PY-1', 'PHP-1', 'SDK-MANY-1', 'SDK-MANY-2'].map((id) => [id, 'rest'])),
 };
 
 /** The page of the examples for sources, and what each of its headings needs: a source, and of some the recorded delivery that is shown. */
@@ -116,7 +113,7 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(14);
+  expect(settings).toHaveLength(11);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
