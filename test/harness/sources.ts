@@ -9,6 +9,7 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { Webhook } from 'standardwebhooks';
+import { recordedDelivery } from '../../packages/domain/test/recorded-deliveries.ts';
 import type { Api, Reply, TestAccount } from './api.ts';
 import type { Stack } from './stack.ts';
 
@@ -102,7 +103,7 @@ const FIXTURES = resolve(import.meta.dirname, '../../packages/domain/test/fixtur
 
 /** What a recorded delivery becomes. */
 export interface RecordedOrder {
-  /** The preset and the name of the file. */
+  /** The preset and the name of the delivery. */
   delivery: `${SourcePreset}/${string}`;
   topic: string;
   order: Order;
@@ -110,9 +111,9 @@ export interface RecordedOrder {
   warnings: string[];
 }
 
-/** The body of a recorded delivery; `README.md` beside the files lists them. */
+/** The body of a recorded delivery. */
 export function readDeliveryFixture(delivery: RecordedOrder['delivery']): Buffer {
-  return readFileSync(resolve(FIXTURES, `${delivery}.json`));
+  return Buffer.from(JSON.stringify(recordedDelivery(delivery), null, 2));
 }
 
 /** The file leaves out the texts that an order does not have. */

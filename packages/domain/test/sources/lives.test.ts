@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { readLife } from '../../src/sources/platform-states.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { readDelivery } from '../../src/sources/read-delivery.ts';
 import type { SourcePreset } from '../../src/sources/settings.ts';
+import { recordedDelivery } from '../recorded-deliveries.ts';
 
 type Json = Record<string, unknown>;
-
-function readFixture(name: string): Json {
-  return JSON.parse(readFileSync(new URL(`../fixtures/sources/${name}.json`, import.meta.url), 'utf8'));
-}
 
 /** What a delivery is, and the order in it. */
 function read(preset: SourcePreset, delivery: unknown) {
@@ -21,7 +17,7 @@ function read(preset: SourcePreset, delivery: unknown) {
 }
 
 describe('Salla', () => {
-  const { event: _, ...envelope } = readFixture('salla/order') as { data: Json } & Json;
+  const { event: _, ...envelope } = recordedDelivery('salla/order') as { data: Json } & Json;
   const order = envelope.data;
   const delivered = (event: string, changed: Json = {}) => ({ event, ...envelope, data: { ...order, ...changed } });
   /** As `order.status.updated` has it: one level deeper, below an id of its own. */
@@ -84,8 +80,8 @@ describe('Salla', () => {
   });
 
   test('a change of the status changes only the payment, though it has less of the order', () => {
-    const { order: created } = read('salla', readFixture('salla/order'));
-    const { order: changed, modifiedAt } = read('salla', readFixture('salla/status-updated'));
+    const { order: created } = read('salla', recordedDelivery('salla/order'));
+    const { order: changed, modifiedAt } = read('salla', recordedDelivery('salla/status-updated'));
     expect(changed).toEqual({ ...created, payment_state: 'paid' });
     expect(modifiedAt).toBe('2026-11-01T09:30:00.000Z');
   });
@@ -112,7 +108,7 @@ describe('Salla', () => {
 });
 
 describe('Zid', () => {
-  const order = readFixture('zid/order');
+  const order = recordedDelivery('zid/order');
   const changed = (code: string, more: Json = {}) => ({ ...order, order_status: { name: '', code }, ...more });
   const card = { payment: { method: { code: 'zidpay', type: 'cc' } } };
   const paid = { ...card, payment_status: 'paid' };

@@ -1,15 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { mapOrder } from '../../src/sources/map-order.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import type { SourcePreset } from '../../src/sources/settings.ts';
+import { recordedDelivery } from '../recorded-deliveries.ts';
 
 type Delivery = Record<string, Record<string, unknown>>;
-
-function readFixture(name: string): Delivery {
-  return JSON.parse(readFileSync(new URL(`../fixtures/sources/${name}.json`, import.meta.url), 'utf8'));
-}
 
 /** The place of the order that a preset makes of a delivery, with the codes of all warnings. */
 function placeOf(preset: SourcePreset, delivery: Delivery) {
@@ -19,7 +15,7 @@ function placeOf(preset: SourcePreset, delivery: Delivery) {
 }
 
 describe('Shopify', () => {
-  const order = readFixture('shopify/order');
+  const order = recordedDelivery('shopify/order') as Delivery;
   const placed = (address: object) =>
     placeOf('shopify', {
       ...order,
@@ -63,7 +59,7 @@ describe('Shopify', () => {
 });
 
 describe('WooCommerce', () => {
-  const order = readFixture('woocommerce/order');
+  const order = recordedDelivery('woocommerce/order') as Delivery;
   const placed = (address: object) => placeOf('woocommerce', { ...order, shipping: { ...order.shipping, ...address } });
 
   // It has no list of states for AE, so that customers type the state, or leave it empty; plugins add codes.
@@ -88,6 +84,6 @@ describe('WooCommerce', () => {
 });
 
 test('a guest has no id', () => {
-  const order = readFixture('woocommerce/guest');
+  const order = recordedDelivery('woocommerce/guest');
   expect(mapOrder(order, PRESETS.woocommerce.mapping).customer).not.toHaveProperty('id');
 });
