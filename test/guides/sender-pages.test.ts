@@ -55,15 +55,10 @@ const ORDERS: Record<string, Record<string, string>> = {
     'BULK-2': 'rest',
     'FILE-1': 'rest',
     'FILE-2': 'rest',
-    'ROW-1': 'rest',
-    'ROW-2': 'rest',
     'TILL-1': 'rest',
     'TILL-2': 'rest',
   },
-  corrections: {
-    'STATUS-1': 'rest',
-    'CANCEL-1': 'rest',
-  },
+  corrections: { 'STATUS-1': 'rest' },
   events: { 'EVENT-1': 'rest' },
   // Its programs receive; test/guides/receiving-events.test.ts runs them.
   'receiving-events': {},
