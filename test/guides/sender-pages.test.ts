@@ -65,6 +65,9 @@ const ORDERS: Record<string, Record<string, string>> = {
   sdk: Object.fromEntries(['SDK-1', 'PY-1', 'PHP-1', 'SDK-MANY-1', 'SDK-MANY-2'].map((id) => [id, 'rest'])),
 };
 
+/** The languages of the programs that `npm run test:quickstarts` runs. */
+const QUICKSTARTS = ['csharp', 'go', 'java'];
+
 /** The page of the examples for sources, and what each of its headings needs: a source, and of some the recorded delivery that is shown. */
 const SOURCES_PAGE = 'try-a-source';
 const SOURCES: Record<
@@ -106,7 +109,9 @@ const PROGRAMS = programsOf('retries');
 
 test('every block of the pages is an executed example, its output, or a display-only block', () => {
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
-  expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
+  expect(new Set(blocks.map(({ language }) => language))).toEqual(
+    new Set([...QUICKSTARTS, 'bash', 'http', 'json', 'shell', 'text']),
+  );
   const settings = blocks.filter(({ language }) => language === 'shell');
   expect(settings).toHaveLength(11);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
