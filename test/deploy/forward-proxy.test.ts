@@ -1,15 +1,15 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { untilReady } from '@orders/test-services/apps.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint } from '../harness/event-receiver.ts';
+import { type Listening, listen } from '../harness/listen.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
@@ -17,30 +17,21 @@ import { useStack } from '../harness/use-stack.ts';
 
 const directory = makeDirectory();
 let certificate: { key: Buffer; cert: Buffer };
-let receiver: Server;
-
-async function open(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
+let receiver: Listening;
 
 beforeAll(async () => {
   await makeCertificates((name) => join(directory, name));
   const [key, cert] = await Promise.all(['server.key', 'server.crt'].map((name) => readFile(join(directory, name))));
   certificate = { key: key as Buffer, cert: cert as Buffer };
-  receiver = createHttpsServer(certificate).on('request', (request, response) =>
+  const server = createHttpsServer(certificate).on('request', (request, response) =>
     request.resume().on('end', () => response.writeHead(204).end()),
   );
-  await open(receiver);
-});
-afterAll(async () => {
-  receiver?.close();
+  receiver = await listen(server);
 });
 
 /** Connects to the receiver, whatever the name. */
 function tunnel(_request: IncomingMessage, socket: Socket): void {
-  const target = connect((receiver.address() as AddressInfo).port, '127.0.0.1', () => {
+  const target = connect(receiver.port, '127.0.0.1', () => {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     socket.pipe(target).pipe(socket);
   });
@@ -76,13 +67,10 @@ describeWith('openssl').each(['http', 'https'])('a forward proxy that is reached
     await startApp('notifier', {
       ...stack.env,
       ADMIN_PORT: String(adminPort),
-      CALLBACK_PROXY: `${scheme}://user:p%40ss@localhost:${await open(proxy)}`,
+      CALLBACK_PROXY: `${scheme}://user:p%40ss@localhost:${(await listen(proxy)).port}`,
       NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt'),
     });
     await untilReady(adminPort);
-  });
-  afterAll(async () => {
-    proxy?.close();
   });
 
   const noConnections = () => until('no connection to the proxy is left', async () => sockets.size === 0);

@@ -1,17 +1,18 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { makeDirectory } from '../harness/directory.ts';
+import { listen } from '../harness/listen.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -24,7 +25,6 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
   let stack: Stack;
   let account: TestAccount;
   const directory = makeDirectory();
-  let echo: Server;
   let [httpPort, httpsPort] = [0, 0];
 
   beforeAll(async () => {
@@ -33,10 +33,7 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
     const intake = await stack.intake({ RATE_LIMIT: '100000/1s' });
     [httpPort, httpsPort] = [await freePort(), await freePort()];
     // Replaces the portal: returns what the proxy forwards.
-    echo = createServer(({ headers }, response) => response.end(JSON.stringify(headers)));
-    const echoPort = await new Promise<number>((resolve) => {
-      echo.listen(0, '127.0.0.1', () => resolve((echo.address() as { port: number }).port));
-    });
+    const echo = await listen(createServer(({ headers }, response) => response.end(JSON.stringify(headers))));
     const [key, certificate] = [join(directory, 'tls.pem.key'), join(directory, 'tls.pem')];
     const subject = ['-subj', `/CN=${PORTAL}`, '-addext', `subjectAltName=DNS:${PORTAL},DNS:${INTAKE}`];
     // haproxy reads the key from the file of the same name with `.key`.
@@ -51,7 +48,7 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
       'http_req_rate(10s)': 'http_req_rate(1h)',
       'http_req_rate gt 5000': 'http_req_rate gt 100',
       'intake:8080 check port 9090 inter 1s fall 2': `127.0.0.1:${intake.service.port}`,
-      'portal:8080 check port 9090 inter 1s fall 2': `127.0.0.1:${echoPort}`,
+      'portal:8080 check port 9090 inter 1s fall 2': `127.0.0.1:${echo.port}`,
     });
     const file = join(directory, 'haproxy.cfg');
     await writeFile(file, config.replaceAll(' resolvers docker init-addr none', ''));
@@ -65,9 +62,6 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
       const from = `127.0.1.${asked++ % 250}`;
       return ((await ask(INTAKE, '/', { from }).catch(() => null))?.status ?? 503) !== 503;
     });
-  });
-  afterAll(async () => {
-    echo?.close();
   });
 
   /** One request over TLS on a new connection. */

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { until } from '@orders/test-services/until.ts';
 import supertest from 'supertest';
 import { checkReply } from '../jest/openapi-check.ts';
 import { sign } from './hashes.ts';
+import { listen } from './listen.ts';
 
 /** An account whose credentials a test uses. */
 export interface TestAccount {
@@ -70,14 +69,18 @@ export async function openApi(url: string): Promise<Api> {
   const status: Api['status'] = (account, receiptId, headers = {}) =>
     send('GET', `/ingest/status/${receiptId}`, { ...bearer(account), ...headers });
 
-  function sendSigned(path: string, account: TestAccount, payload: unknown, headers: Headers): Promise<Reply> {
-    const body = textOf(payload);
-    const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };
-    return send('POST', path, { ...bearer(account), ...json, ...signature, ...headers }, body);
-  }
+  const post =
+    (path: string): Api['order'] =>
+    (account, body, headers = {}) =>
+      send('POST', path, { ...bearer(account), ...json, ...headers }, textOf(body));
+  const postSigned =
+    (path: string): Api['webhook'] =>
+    (account, body, headers = {}) => {
+      const signature = { 'x-service-signature': `sha256=${sign(account.secret, textOf(body))}` };
+      return post(path)(account, body, { ...signature, ...headers });
+    };
 
-  const order: Api['order'] = (account, order, headers = {}) =>
-    send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order));
+  const order = post('/ingest/orders');
   const final: Api['final'] = (account, receiptId) =>
     until('the receipt is final', async () => {
       const reply = await status(account, receiptId, { Prefer: 'wait=30' });
@@ -95,26 +98,17 @@ export async function openApi(url: string): Promise<Api> {
       if (accepted.status !== 202) throw new Error(`The order was rejected: ${JSON.stringify(accepted.body)}`);
       return (await final(account, accepted.body.receipt_id)).body;
     },
-    batch(account, orders, headers = {}) {
-      const type = Buffer.isBuffer(orders) ? 'application/x-ndjson' : 'application/json';
-      const all = { ...bearer(account), 'Content-Type': type, ...headers };
-      return send('POST', '/ingest/orders/batch', all, textOf(orders));
+    batch(account, orders, headers) {
+      const type = Buffer.isBuffer(orders) ? { 'Content-Type': 'application/x-ndjson' } : {};
+      return post('/ingest/orders/batch')(account, orders, { ...type, ...headers });
     },
-    preview: (account, order, headers = {}) =>
-      send('POST', '/ingest/preview', { ...bearer(account), ...json, ...headers }, textOf(order)),
-    reconcile: (account, ids, headers = {}) =>
-      send(
-        'POST',
-        '/ingest/reconcile',
-        { ...bearer(account), ...json, ...headers },
-        JSON.stringify({ source_order_ids: ids }),
-      ),
+    preview: post('/ingest/preview'),
+    reconcile: (account, ids, headers) => post('/ingest/reconcile')(account, { source_order_ids: ids }, headers),
     events: (account, query = '', headers = {}) =>
       send('GET', `/ingest/events?${query}`, { ...bearer(account), ...headers }),
-    webhook: (account, order, headers = {}) => sendSigned('/ingest/webhook', account, order, headers),
-    cancel: (account, body, headers = {}) =>
-      send('POST', '/ingest/orders/cancel', { ...bearer(account), ...json, ...headers }, textOf(body)),
-    webhookCancel: (account, body, headers = {}) => sendSigned('/ingest/webhook/cancel', account, body, headers),
+    webhook: postSigned('/ingest/webhook'),
+    cancel: post('/ingest/orders/cancel'),
+    webhookCancel: postSigned('/ingest/webhook/cancel'),
   };
 }
 
@@ -135,13 +129,5 @@ export async function startReply(status: number, reply: object, headers: Record<
     request.resume();
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(reply));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keys,
-    async close() {
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    },
-  };
+  return { ...(await listen(server)), keys };
 }

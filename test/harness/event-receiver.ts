@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createEndpoint,
   type DeliveryAttempt,
@@ -12,7 +10,7 @@ import type { EventType } from '@orders/domain/events.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { Webhook } from 'standardwebhooks';
-import { closeAtEnd } from './close-at-end.ts';
+import { listen } from './listen.ts';
 import type { Stack } from './stack.ts';
 
 /** A delivery as it arrived. */
@@ -53,10 +51,10 @@ export async function startEventReceiver(): Promise<EventReceiver> {
       response.destroy();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return closeAtEnd<EventReceiver>({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+  const { url, close } = await listen(server);
+  return {
+    url: `${url}/hook`,
+    close,
     received,
     respond(how) {
       respond = how;
@@ -64,12 +62,7 @@ export async function startEventReceiver(): Promise<EventReceiver> {
     verify({ headers, text }, secret) {
       new Webhook(secret).verify(text, headers);
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  });
+  };
 }
 
 /** Registers an endpoint without the check of its URL, has a test event delivered, and returns the attempt. */

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type Listening, listen } from './listen.ts';
 
 /** A received span. */
 export interface ReceivedSpan {
@@ -22,12 +21,9 @@ export interface ReceivedSpan {
 }
 
 /** A trace collector: receives OTLP over HTTP with protobuf. */
-export interface OtlpReceiver {
-  url: string;
-  port: number;
+export interface OtlpReceiver extends Listening {
   spans: ReceivedSpan[];
   requests: { path: string; headers: IncomingHttpHeaders; body: Buffer }[];
-  close(): Promise<void>;
 }
 
 /** @param status of its replies; spans of a request that it rejects are not kept. */
@@ -44,18 +40,7 @@ export async function startOtlpReceiver({ port = 0, status = 200 } = {}): Promis
       response.writeHead(status, { 'Content-Type': 'application/x-protobuf' }).end();
     });
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const bound = (server.address() as AddressInfo).port;
-  return {
-    url: `http://127.0.0.1:${bound}`,
-    port: bound,
-    spans,
-    requests,
-    async close() {
-      await new Promise((resolve) => server.close(resolve).closeAllConnections());
-    },
-  };
+  return { ...(await listen(server, port)), spans, requests };
 }
 
 // Parser of opentelemetry/proto/collector/trace/v1/trace_service.proto, by field numbers.

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { untilReady } from '@orders/test-services/apps.ts';
@@ -13,37 +12,19 @@ import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
+import { listen } from '../harness/listen.ts';
 import { startApp } from '../harness/processes.ts';
 import { testWith } from '../harness/programs.ts';
 import { withStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const closes: (() => Promise<unknown>)[] = [];
-
 const { stack, knex } = useStack({ notifier: true });
-
-afterAll(async () => {
-  for (const close of closes) await close();
-});
-
-/** Starts a server on 127.0.0.1. @returns its port. */
-async function open(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closes.push(async () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 /** Calls a server that writes this after the head of the request. */
 async function callWriting(write: (socket: Socket) => void) {
-  const port = await open(createServer((socket) => socket.once('data', () => write(socket))));
-  return callEndpoint(stack, `http://127.0.0.1:${port}/`);
+  const { url } = await listen(createServer((socket) => socket.once('data', () => write(socket))));
+  return callEndpoint(stack, `${url}/`);
 }
 
 /** Writes until the connection is closed. */
@@ -54,7 +35,6 @@ function writeForever(socket: Socket, chunk: Buffer | string, pauseMs: number): 
 
 test('a redirect is not followed', async () => {
   const [receiver, target] = [await startEventReceiver(), await startEventReceiver()];
-  closes.push(receiver.close, target.close);
   receiver.respond((_received, response) => response.writeHead(307, { Location: target.url }).end());
   expect(await callEndpoint(stack, receiver.url)).toMatchObject({ error: 'redirect', status: 307 });
   expect(target.received).toEqual([]);
@@ -116,7 +96,7 @@ describe('an attempt fails', () => {
       cert: await readFile(join(directory, 'server.crt')),
     });
     server.on('request', (request, response) => request.resume().on('end', () => response.writeHead(204).end()));
-    const url = `https://localhost:${await open(server)}/`;
+    const url = `https://localhost:${(await listen(server)).port}/`;
     await withStack('postgres', async (tls) => {
       const adminPort = await freePort();
       const env = { ...tls.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: 'localhost:*' };
@@ -154,13 +134,14 @@ testWith('openssl')('a server that wants a finite-field key exchange gets no han
     cert: await readFile(file('crt')),
     maxVersion: 'TLSv1.2' as const,
   };
-  const listen = (ciphers: string) =>
-    open(
-      createHttpsServer({ ...options, ciphers, dhparam: 'auto' }, (received, response) =>
-        received.resume().on('end', () => response.writeHead(204).end()),
-      ),
+  const portWith = async (ciphers: string) => {
+    const server = createHttpsServer({ ...options, ciphers, dhparam: 'auto' }, (received, response) =>
+      received.resume().on('end', () => response.writeHead(204).end()),
     );
-  const [finite, elliptic] = [await listen('DHE-RSA-AES128-GCM-SHA256'), await listen('ECDHE-RSA-AES128-GCM-SHA256')];
+    return (await listen(server)).port;
+  };
+  const finite = await portWith('DHE-RSA-AES128-GCM-SHA256');
+  const elliptic = await portWith('ECDHE-RSA-AES128-GCM-SHA256');
   await withStack('postgres', async (tls) => {
     const adminPort = await freePort();
     const env = { ...tls.env, ADMIN_PORT: String(adminPort), NODE_EXTRA_CA_CERTS: file('crt') };
@@ -188,7 +169,7 @@ test('bodies that never end hold at most one connection for each attempt of a ro
   });
   const { id: accountId } = await stack.account();
   await setEvents(connectionOf(knex), accountId, true);
-  const url = `http://127.0.0.1:${await open(server)}/`;
+  const url = `${(await listen(server)).url}/`;
   const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, { accountId, url, types: null });
   await knex.raw(
     `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)

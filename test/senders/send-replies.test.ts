@@ -1,28 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { createServer, type RequestListener } from 'node:http';
+import { expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { until } from '@orders/test-services/until.ts';
 import { useDirectory } from '../harness/directory.ts';
+import { listen } from '../harness/listen.ts';
 import { MAIN, ordersOf, send, startSend, withoutProgress } from '../harness/send.ts';
 
 const files = useDirectory();
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await once(server.close(), 'close');
-  }
-});
 
 /** Starts a service with a given request listener. */
 async function startService(answer: RequestListener): Promise<{ url: string; key: string }> {
   const server = createServer((request, response) => request.resume().on('end', () => answer(request, response)));
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'oik_x' };
+  return { url: (await listen(server)).url, key: 'oik_x' };
 }
 const ORDERS = ordersOf(['1', '2']);
 

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
-import { closeAtEnd } from '../close-at-end.ts';
+import { listen } from '../listen.ts';
 
 /** Who signs in at the provider. */
 export interface ProviderAccount {
@@ -57,9 +55,8 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
     if (self.fault) self.fault(request, response, proceed);
     else proceed();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listen(server);
+  const issuer = `http://${host}:${port}`;
 
   const self: IdentityProvider = {
     issuer,
@@ -119,13 +116,9 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
         );
       };
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
-  return closeAtEnd(self);
+  return self;
 }
 
 /** Keeps what a provider stores; the provider's own adapter for this warns on the console. */
