@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
@@ -7,8 +7,9 @@ import { readMapping } from '../../src/sources/read-mapping.ts';
 import { readSettings } from '../../src/sources/read-settings.ts';
 import { memberAt } from '../read-tables.ts';
 
-/** A line of a file here. `README.md` says what its members are. */
+/** A line of `cases.ndjson`. `README.md` says what its members are. */
 interface Case {
+  kind: string;
   source: string;
   about: string;
   order?: object;
@@ -24,17 +25,14 @@ interface Case {
 
 const NO_DELIVERY = { kind: 'order', modifiedAt: null };
 
-const files = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith('.ndjson'))
-  .map((name) => ({
-    name,
-    cases: readFileSync(new URL(name, import.meta.url), 'utf8')
-      .trim()
-      .split('\n'),
-  }));
+const CASES: Case[] = readFileSync(new URL('cases.ndjson', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+const KINDS = [...Map.groupBy(CASES, ({ kind }) => kind)];
 
-describe.each(files)('$name', ({ cases }) => {
-  test.each(cases.map((line): Case => JSON.parse(line)))('$about ($source)', (tried) => {
+describe.each(KINDS)('%s', (_kind, cases) => {
+  test.each(cases)('$about ($source)', (tried) => {
     const { kind, payload, modifiedAt } = tried.delivery ? read(tried) : { ...NO_DELIVERY, payload: tried.order };
     const { order, warnings } = normalizeOrder({ source_order_id: '1', ...payload });
     const result = { ...order, kind, modified_at: modifiedAt?.toISOString(), has_id: payload !== null };
@@ -46,9 +44,7 @@ describe.each(files)('$name', ({ cases }) => {
   });
 });
 
-const twins = files.flatMap(({ cases }) =>
-  cases.map((line): Case => JSON.parse(line)).filter(({ same, others }) => same || others),
-);
+const twins = CASES.filter(({ same, others }) => same || others);
 
 test.each(twins)('$about, and other deliveries ($source)', ({ same = [], others = [], ...tried }) => {
   const idsOf = (deliveries: object[]) =>
@@ -61,7 +57,8 @@ test.each(twins)('$about, and other deliveries ($source)', ({ same = [], others 
 });
 
 test('there are at least ten cases of each kind', () => {
-  expect(files.filter(({ cases }) => cases.length < 10)).toEqual([]);
+  expect(KINDS.filter(([, cases]) => cases.length < 10)).toEqual([]);
+  expect(KINDS.map(([kind]) => kind)).toHaveLength(8);
 });
 
 /** Reads a delivery with a preset, or as a source of its own. */
