@@ -209,8 +209,8 @@ begin
 
   -- The notifier: delivers events to endpoints. Nothing of orders, receipts, keys, signing secrets or people.
   grant select on event_logs, events to orders_notifier;
-  -- Which endpoints are of test accounts.
-  grant select (account_id, test_of) on accounts to orders_notifier;
+  -- Which endpoints are of test accounts, and of accounts that are being moved.
+  grant select (account_id, test_of, moving_since) on accounts to orders_notifier;
   grant select,
     update (delivered_to, disabled, failing_since, is_slow, last_slow_at, next_round_at, lease_id, lease_expires_at, test_event_id)
     on endpoints to orders_notifier;

@@ -23,8 +23,9 @@ export interface FaultyPostgres extends TestDatabase {
 /**
  * @param settings of Postgres, such as `wal_keep_size=128MB`.
  * @param options.direct without a pooler.
+ * @param options.installation the number of the installation.
  */
-export async function startFaultyPostgres(settings: string[] = [], { direct = false } = {}): Promise<FaultyPostgres> {
+export async function startFaultyPostgres(settings: string[] = [], { direct = false, installation = 0 } = {}): Promise<FaultyPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
   await chmod(parent, 0o755);
   const directory = join(parent, 'postgres');
@@ -40,7 +41,7 @@ export async function startFaultyPostgres(settings: string[] = [], { direct = fa
   const url = pooler?.through(directUrl) ?? directUrl;
   const knex = openKnex({ url, applicationName: 'orders test' });
   const db = connectionOf(knex);
-  await migrate(db);
+  await migrate(db, { installation });
   await migrateQueue(directUrl);
   return closeAtEnd<FaultyPostgres>({
     url,

@@ -77,15 +77,15 @@ export const SOON_EXPIRED = { LEASE: '1500ms', PG_QUERY_TIMEOUT: '5s' };
 /**
  * Starts no app yet. The stack is closed after the test file.
  *
- * @param own the test's own services, such as one that it breaks; the stack closes them too.
+ * @param own the test's own services, such as one that it breaks; the stack closes them too. `secretsKey`: that of another stack.
  */
 export async function startStack(
   kind: QueueKind,
-  own: { queue?: TestQueue; database?: TestDatabase } = {},
+  own: { queue?: TestQueue; database?: TestDatabase; secretsKey?: Buffer } = {},
 ): Promise<Stack> {
   const database = own.database ?? (await createTestDatabase());
   const theQueue = own.queue ?? (await startQueue(kind, database.directUrl));
-  const secretsKey = randomBytes(32);
+  const secretsKey = own.secretsKey ?? randomBytes(32);
   const env = {
     ...QUICK,
     DATABASE_URL: database.url,

@@ -6,6 +6,7 @@ import { isEndpointId, readEventTypes } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
 import { type AccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { parseDuration } from '@orders/runtime/config/environment.ts';
+import { senderEnvironment } from '@orders/runtime/config/settings.ts';
 import type { Argument, Option } from 'commander';
 import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
@@ -55,6 +56,13 @@ export function endpointId(text: string): string {
 /** The sequence of an event. */
 export function sequence(option: string): (text: string) => number {
   return (text) => wholeNumber(text, `${option} takes the sequence of an event, a whole number from 1.`);
+}
+
+/** The base URL of an intake. */
+export function intakeUrl(text: string): string {
+  const { value, error } = senderEnvironment.ORDERS_URL.validate(text);
+  if (error) throw new UsageError('--to takes an address such as https://orders.example.com, without a route.');
+  return value;
 }
 
 /** An event by its id or its sequence; null if the text is neither. */

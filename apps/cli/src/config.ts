@@ -23,6 +23,10 @@ import {
 /** The commands' settings, from the environment or, in development, from the files that `npm start` writes to `.local`. */
 export interface CliConfig {
   DATABASE_URL: string;
+  /** The Postgres of the installation to which `accounts move` moves. */
+  TARGET_DATABASE_URL?: string;
+  /** For `accounts move`: that of DATABASE_URL, as the Postgres of TARGET_DATABASE_URL reaches it. */
+  SOURCE_DATABASE_URL?: string;
   QUEUE_URL?: string;
   SECRETS_KEY?: Buffer;
   SECRETS_KEY_PREVIOUS?: Buffer;
@@ -54,6 +58,8 @@ const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
   PGPASSWORD: databaseEnvironment.PGPASSWORD,
   DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
+  TARGET_DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
+  SOURCE_DATABASE_URL: databaseEnvironment.DATABASE_URL.optional(),
   QUEUE_URL: queueUrl.optional(),
   ...secretsEnvironment,
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),

@@ -27,6 +27,8 @@ An <account> is given by its id or its exact name. --json prints exactly one JSO
 
 Environment:
   DATABASE_URL  the Postgres of the service
+  TARGET_DATABASE_URL, SOURCE_DATABASE_URL
+                   the Postgres of another installation, and this one as that reaches it, for accounts move
   QUEUE_URL     its queue, for migrate
   SECRETS_KEY   the key that encrypts secrets, for signing, sources and endpoints; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    the portal's address for browsers, for users invite

@@ -1,6 +1,7 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { isStorageUnavailable, SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import { execute } from '@orders/database/run.ts';
+import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 
@@ -9,9 +10,9 @@ const POOL_SIZE = 4;
 
 // What to do if Postgres rejects the connection.
 const ADVICE: Record<string, string> = {
-  [SQLSTATE.invalidAuthorization]: 'it rejects this role; correct DATABASE_URL',
-  [SQLSTATE.invalidPassword]: 'it rejects this role or password; correct DATABASE_URL',
-  [SQLSTATE.undefinedDatabase]: 'it has no such database; create it, or correct DATABASE_URL',
+  [SQLSTATE.invalidAuthorization]: 'it rejects this role; correct its address',
+  [SQLSTATE.invalidPassword]: 'it rejects this role or password; correct its address',
+  [SQLSTATE.undefinedDatabase]: 'it has no such database; create it, or correct its address',
   [SQLSTATE.tooManyConnections]: 'it has no connection left; try again later',
   [SQLSTATE.cannotConnectNow]: 'it is starting up; try again in a moment',
 };
@@ -27,21 +28,27 @@ const NO_SCHEMA = new Set<string>([
 /**
  * Connects, runs `work`, and always closes the connections.
  *
+ * @param variable that has the address.
  * @throws {Failure} with one line about the database's error, without its message: that may contain data.
  */
 export async function withDatabase<Result>(
   config: CliConfig,
   work: (database: Database) => Promise<Result>,
+  variable: 'DATABASE_URL' | 'TARGET_DATABASE_URL' = 'DATABASE_URL',
 ): Promise<Result> {
+  const url = config[variable];
+  if (!url) throw new ConfigurationError(`Configuration: set ${variable}.`);
   const database = openDatabase({
-    url: config.DATABASE_URL,
+    url,
     poolSize: POOL_SIZE,
     prepared: false,
     applicationName: 'orders cli',
   });
   try {
     // So that errors of the connection are told apart from those of statements.
-    await execute(database, 'select 1').catch((error: unknown) => Promise.reject(connectFailure(error, config)));
+    await execute(database, 'select 1').catch((error: unknown) =>
+      Promise.reject(connectFailure(error, config, variable)),
+    );
     return await work(database);
   } catch (error) {
     throw statementFailure(error);
@@ -50,11 +57,12 @@ export async function withDatabase<Result>(
   }
 }
 
-function connectFailure(error: unknown, { isLocal }: CliConfig): Failure {
+function connectFailure(error: unknown, { isLocal }: CliConfig, variable: string): Failure {
   const code = codeOf(error);
-  if (isLocal) return new Failure(`The database of npm start is unreachable (${code}): run npm start.`);
+  if (isLocal && variable === 'DATABASE_URL')
+    return new Failure(`The database of npm start is unreachable (${code}): run npm start.`);
   const advice = ADVICE[code] ?? 'check that it runs and that the address is right';
-  return new Failure(`No connection to the Postgres of DATABASE_URL (${code}): ${advice}.`);
+  return new Failure(`No connection to the Postgres of ${variable} (${code}): ${advice}.`);
 }
 
 function statementFailure(error: unknown): unknown {

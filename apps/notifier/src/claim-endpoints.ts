@@ -26,7 +26,8 @@ const CLAIM = {
 with due as (
   select e.account_id, e.endpoint_number, row_number() over (partition by e.account_id order by e.next_round_at) as rank
   from endpoints e
-  where e.is_slow = $3::boolean and e.account_id <> all($6::int[]) and (e.lease_expires_at is null or e.lease_expires_at < now())
+  where not exists (select from accounts a where a.account_id = e.account_id and a.moving_since is not null)
+    and e.is_slow = $3::boolean and e.account_id <> all($6::int[]) and (e.lease_expires_at is null or e.lease_expires_at < now())
     and (
       e.test_event_id is not null
       or e.disabled is null and e.next_round_at <= now() and (

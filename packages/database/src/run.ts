@@ -23,6 +23,9 @@ export const ARCHIVE_LOCK = 7_310_447;
 /** With the id of an account as second key: exclusive while the next order of a reviewer is chosen. */
 export const NEXT_ORDER_LOCK = 7_310_448;
 
+/** With the id of an account as second key: exclusive while the account is being moved. */
+export const ACCOUNT_MOVE_LOCK = 7_310_449;
+
 /** A pool, or the connection of a transaction. */
 export interface Connection {
   pool: Pick<pg.ClientBase, 'query'>;

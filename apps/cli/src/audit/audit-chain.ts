@@ -133,14 +133,17 @@ function faultOf(row: VerifiedRow, last: ChainEnd): string | null {
 const FIRST_ID = '-9223372036854775808';
 const UNCHAINED_CHUNK = 20_000;
 
-// An event and its position, or its wait, become visible together.
+// An event and its position, or its wait, become visible together. Those of an account that is being moved here get theirs once it has moved.
 const UNCHAINED = `
 with chunk as materialized (
-  select event_id from audit_events where event_id > $1::bigint order by event_id limit ${UNCHAINED_CHUNK}
+  select event_id, account_id from audit_events where event_id > $1::bigint order by event_id limit ${UNCHAINED_CHUNK}
 )
 select max(event_id)::text as last, min(event_id) filter (
   where not exists (select from audit_chain c where c.event_id = chunk.event_id)
     and not exists (select from unchained_audit_events q where q.event_id = chunk.event_id)
+    and not exists (
+      select from accounts a where a.account_id = chunk.account_id and a.moving_since is not null and a.moved_to is null
+    )
 )::text as inserted
 from chunk`;
 

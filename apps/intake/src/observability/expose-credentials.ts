@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { UNATTENDED_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
 import { cachedRead } from '@orders/runtime/concurrency/timers.ts';
@@ -70,7 +70,7 @@ const COUNT_EXPIRING = {
   text: `
 select count(*)::int as count from api_keys
 where lifetime_seconds is not null and revoked_at is null
-  and account_id not in (${TEST_ACCOUNTS})
+  and account_id not in (${UNATTENDED_ACCOUNTS})
   and expires_at > now() and expires_at < now() + interval '3 days' and last_used_at > now() - interval '7 days'`,
 };
 

@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { UNATTENDED_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
@@ -41,7 +41,7 @@ select (
   from (select receipt_ids from outbox where ${IS_LEFT} order by due_at limit $3::int) as pending
 )::int as waiting, (
   select count(*) from (
-    select from dead_letters where account_id not in (${TEST_ACCOUNTS}) order by died_at, receipt_id limit ${MAX_COUNTED}
+    select from dead_letters where account_id not in (${UNATTENDED_ACCOUNTS}) order by died_at, receipt_id limit ${MAX_COUNTED}
   ) as counted
 )::int as dead, (
   select greatest(0, coalesce(date_part('epoch', now() - min(receipt.due_since)), 0))

@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { UNATTENDED_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
@@ -51,7 +51,7 @@ select case when sees_all then (
 ) as "dispatchDelaySeconds", (
   select ${AGE('min(requested_at)')} from (
     select requested_at from cancellation_requests
-    where closed_at is null and account_id not in (${TEST_ACCOUNTS}) order by requested_at limit 1
+    where closed_at is null and account_id not in (${UNATTENDED_ACCOUNTS}) order by requested_at limit 1
   ) as open
 ) as "oldestCancellationRequestSeconds", (
   select ${AGE('min(oldest.due_at)')} from event_logs l
@@ -63,7 +63,7 @@ select case when sees_all then (
   cross join lateral (
     select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
   ) as next
-  where e.disabled is null and e.failing_since is null and e.account_id not in (${TEST_ACCOUNTS})
+  where e.disabled is null and e.failing_since is null and e.account_id not in (${UNATTENDED_ACCOUNTS})
 ) as "oldestUndeliveredEventSeconds", (
   select ${AGE('min(queued_at)')} from (
     select queued_at from unchained_audit_events order by event_id limit 1
@@ -79,7 +79,7 @@ select case when sees_all then (
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
 cross join (
   select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints"
-  from endpoints where disabled is null and account_id not in (${TEST_ACCOUNTS})
+  from endpoints where disabled is null and account_id not in (${UNATTENDED_ACCOUNTS})
 ) as counted`,
 };
 

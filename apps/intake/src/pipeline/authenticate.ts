@@ -59,6 +59,7 @@ export function createAuthenticator(database: Database, installations: OtherInst
       const { isAllowedFrom } = authenticated;
       // The client's address, by `trust proxy`.
       if (isAllowedFrom && !isAllowedFrom(request.ip ?? '')) throw new Problem('address_not_allowed');
+      rejectMoving(authenticated);
       if (authenticated.suspended) throw new Problem('account_suspended');
       next();
     },
@@ -70,6 +71,12 @@ export function createAuthenticator(database: Database, installations: OtherInst
       }
     },
   };
+}
+
+/** @throws {Problem} `storage_unavailable`, with Retry-After, for an account that is being moved to another installation. */
+export function rejectMoving({ isMoving }: { isMoving: boolean }): void {
+  const detail = 'This account is being moved to another installation. Retry after the time in Retry-After.';
+  if (isMoving) throw new Problem('storage_unavailable', { detail });
 }
 
 /**

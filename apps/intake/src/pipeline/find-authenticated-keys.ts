@@ -15,6 +15,8 @@ export interface AuthenticatedKey {
   suspended: boolean;
   /** The base URL of intake of the installation to which the account was moved. */
   movedTo: string | null;
+  /** Whether the account is being moved to another installation. */
+  isMoving: boolean;
   /** Whether it is a test account. */
   isTest: boolean;
   /** Whether the account accepts signed deliveries only. */
@@ -28,7 +30,8 @@ const FIND = {
   name: 'find-authenticated-keys',
   text: `
 select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", k.scopes, k.addresses,
-       a.suspended_at is not null as suspended, a.moved_to as "movedTo", a.test_of is not null as "isTest", a.signed_only as "signedOnly",
+       a.suspended_at is not null as suspended, a.moved_to as "movedTo",
+       a.moving_since is not null and a.moved_to is null as "isMoving", a.test_of is not null as "isTest", a.signed_only as "signedOnly",
        ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())

@@ -13,6 +13,8 @@ export interface SourceOfDelivery {
   suspended: boolean;
   /** The base URL of intake of the installation to which the account was moved. */
   movedTo: string | null;
+  /** Whether the account is being moved to another installation. */
+  isMoving: boolean;
   /** Whether it is of a test account. */
   isTest: boolean;
   rateLimit: AccountRateLimit;
@@ -30,7 +32,8 @@ const FIND = {
   name: 'find-sources',
   text: `
 select wanted.index::int as "index", s.source_id as "sourceId", s.source_number as "sourceNumber", s.account_id as "accountId",
-       a.suspended_at is not null as suspended, a.moved_to as "movedTo", a.test_of is not null as "isTest",
+       a.suspended_at is not null as suspended, a.moved_to as "movedTo",
+       a.moving_since is not null and a.moved_to is null as "isMoving", a.test_of is not null as "isTest",
        ${RATE_LIMIT} as "rateLimit", s.preset, s.settings, s.mapping,
        s.id_prefix as "idPrefix", s.used_at is not null as "isUsed",
        case when s.previous_until > now() then array[s.sealed, s.previous_sealed] else array[s.sealed] end as "sealedSecrets"

@@ -5,6 +5,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
+import { rejectMoving } from './authenticate.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { findSources, type SourceOfDelivery } from './find-sources.ts';
 import { type OtherInstallations, rejectMoved } from './other-installations.ts';
@@ -43,6 +44,7 @@ export function createSourceIdentifier(
       const context = contextOf(request);
       context.authenticated = source;
       context.authenticateAgain = async () => (await sources.find(sourceId, { isFresh: true })) ?? null;
+      rejectMoving(source);
       if (source.suspended) throw new Problem('account_suspended');
       next();
     },

@@ -67,11 +67,12 @@ export async function findAccountsByName(connection: Connection, name: string): 
   return run<Account>(connection, `${SELECT} where a.name = $1 order by a.account_id`, [name]);
 }
 
-/** Suspends or resumes an account and its test account, which is not resumed alone; effective in intake within 5 seconds. Receipts accepted before are still processed. */
+/** Suspends or resumes an account and its test account, which is not resumed alone; effective in intake within 5 seconds. Receipts accepted before are still processed. An account that is being moved, or was, stays as it is. */
 export async function setSuspended(connection: Connection, accountId: number, suspended: boolean): Promise<void> {
   await execute(
     connection,
-    `update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where $1 in (account_id, test_of)
+    `update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end
+     where $1 in (account_id, test_of) and moving_since is null
        and ($2 or test_of is null or test_of = $1
             or not exists (select from accounts live where live.account_id = accounts.test_of and live.suspended_at is not null))`,
     [accountId, suspended],

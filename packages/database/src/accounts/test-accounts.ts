@@ -4,11 +4,13 @@ import { type Account, findAccount, lockAccount } from './accounts.ts';
 import type { SecretsKeys } from './seal.ts';
 import { enableSigning } from './signing-secrets.ts';
 
-/** SQL: the ids of test accounts, which no operator needs to look after. */
-export const TEST_ACCOUNTS = 'select account_id from accounts where test_of is not null';
+/** SQL: the ids of accounts that no operator needs to look after: test accounts, and those that were moved away or are being moved. */
+export const UNATTENDED_ACCOUNTS =
+  'select account_id from accounts where test_of is not null or moving_since is not null';
 
 /** SQL: whether the account with this id is a test account. */
-export const isTestAccount = (accountId: string): string => `exists (${TEST_ACCOUNTS} and account_id = ${accountId})`;
+export const isTestAccount = (accountId: string): string =>
+  `exists (select from accounts where account_id = ${accountId} and test_of is not null)`;
 
 /** What a test account lacked until it was opened, as the audit trail names it. */
 type Equipped = 'signing_enabled' | 'events_enabled';

@@ -1,5 +1,5 @@
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
-import { TEST_ACCOUNTS } from '../accounts/test-accounts.ts';
+import { UNATTENDED_ACCOUNTS } from '../accounts/test-accounts.ts';
 import { type Connection, run } from '../run.ts';
 import { BODY, JOIN_ORIGINAL, RAW_DELIVERY, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
@@ -20,7 +20,7 @@ export interface ReceiptRecord extends ReceiptRow {
 
 /** SQL: whether a row is of account $1 or, if that is null, of no test account. */
 export const isOf = (row: string) =>
-  `case when $1::int is null then ${row}.account_id not in (${TEST_ACCOUNTS}) else ${row}.account_id = $1 end`;
+  `case when $1::int is null then ${row}.account_id not in (${UNATTENDED_ACCOUNTS}) else ${row}.account_id = $1 end`;
 
 /** Receipts per query; each can have a thousand warnings. */
 const CHUNK_SIZE = 50;

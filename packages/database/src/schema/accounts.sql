@@ -21,6 +21,9 @@ create table accounts (
   test_of                integer references accounts check (test_of <> account_id),
   -- The base URL of intake of the installation to which the account was moved; null for all that are here. A test account has its own.
   moved_to               text,
+  -- Since when nothing is accepted, delivered or changed here, because the account is being moved; it stays once it was moved away. See
+  -- moves.sql.
+  moving_since           timestamptz check (moving_since is null or suspended_at is not null),
   check ((rate_requests is null) = (rate_seconds is null))
 );
 -- Not unique, as every unique key has the account id: an account's test account is made under the lock of the account.

@@ -12,6 +12,8 @@ create table audit_events (
   order_id   bigint generated always as (case when subject ~ '^order:\d{1,18}$' then substr(subject, 7)::bigint end) stored,
   details    jsonb
 );
+-- An account is moved by logical replication of its rows, and this table has no primary key.
+alter table audit_events replica identity full;
 -- Unique, because a role that may only insert can choose an id.
 create unique index audit_events_by_id on audit_events (event_id);
 create index audit_events_by_account on audit_events (account_id, event_id);

@@ -21,6 +21,7 @@ const SUBJECTS = [
   'endpoints',
   'erasure',
   'activity',
+  'moves',
   'compression',
   'installation',
 ] as const;

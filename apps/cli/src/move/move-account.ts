@@ -1,0 +1,316 @@
+import { lockAccount } from '@orders/database/accounts/accounts.ts';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { ACCOUNT_MOVE_LOCK, type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
+import { recordAccountAction } from '../audit.ts';
+import { Failure } from '../errors.ts';
+import { checkMove } from './check-move.ts';
+import { closeAccounts, drainAccounts, guardAccounts, openAccounts } from './close-account.ts';
+import { type Digest, digestRows } from './compare-rows.ts';
+import { copyPeople, copyRows, ofAccounts } from './copy-rows.ts';
+import { COPIED, OF_PEOPLE, REPLICATED } from './moved-tables.ts';
+import {
+  ensureOrderPartitions,
+  isSubscribed,
+  subscribe,
+  unpublish,
+  unsubscribe,
+  untilCaughtUp,
+  untilCopied,
+} from './replication.ts';
+
+type Step = 'copying' | 'closed' | 'compared' | 'switched' | 'done' | 'undoing';
+
+interface Move {
+  account_id: number;
+  account_ids: number[];
+  to_url: string;
+  step: Step;
+  user_ids: string[];
+}
+
+/** The two installations of a move. */
+export interface Installations {
+  source: Database;
+  target: Database;
+  /** The address of the source as the Postgres of the target reaches it. */
+  sourceUrl: string;
+  /** With which both run. */
+  keys: SecretsKeys;
+  /** Receives a line about each step. */
+  report(line: string): void;
+}
+
+/** Those whose rows are the same on both sides. */
+const COPIED_TABLES = [...REPLICATED, ...COPIED] as const;
+
+/**
+ * Moves an account with its test account to another installation. Each step can be repeated, and is recorded once it is done, so a call after
+ * an interruption goes on. The account never works on both sides: it is closed here, for good, before it is opened there.
+ *
+ * @param toUrl the base URL of intake there.
+ * @returns what was compared; null if that was before an interruption.
+ * @throws {Failure} if something is to be done first, or the two sides differ; {pg.DatabaseError} and connection errors.
+ */
+export async function moveAccount(
+  installations: Installations,
+  accountId: number,
+  toUrl: string,
+): Promise<Digest[] | null> {
+  const { source, target, report } = installations;
+  return alone(source, accountId, async () => {
+    let move = (await findMove(source, accountId)) ?? (await beginMove(installations, accountId, toUrl));
+    if (move.step === 'undoing') throw new Failure('This move is being undone: finish that with --undo.');
+    if (move.to_url !== toUrl)
+      throw new Failure(`This account is being moved to ${move.to_url}: undo that with --undo.`);
+    let compared: Digest[] | null = null;
+    const steps: Partial<Record<Step, () => Promise<Step>>> = {
+      copying: () => copyOpen(installations, move),
+      closed: async () => {
+        compared = await copyClosed(installations, move);
+        return setStep(source, move, 'compared');
+      },
+      compared: () => closeForGood(source, move),
+      switched: () => openThere(source, target, move),
+    };
+    for (let step = steps[move.step]; step; step = steps[move.step]) {
+      report(`step: ${move.step}`);
+      move = { ...move, step: await step() };
+    }
+    return compared;
+  });
+}
+
+/**
+ * Undoes a move that has not switched: the account works here again, and what was copied is removed.
+ *
+ * @throws {Failure} if there is no move, or it is too late.
+ */
+export async function undoMove({ source, target, report }: Installations, accountId: number): Promise<void> {
+  await alone(source, accountId, async () => {
+    const move = await findMove(source, accountId);
+    if (!move) throw new Failure('This account is not being moved.');
+    if (move.step === 'switched' || move.step === 'done')
+      throw new Failure('This account belongs to the other installation already, so its move cannot be undone.');
+    const { account_ids } = move;
+    await guardAccounts(source, { except: account_ids });
+    await inTransaction(source, async (transaction) => {
+      await setStep(transaction, move, 'undoing');
+      const opened = await openAccounts(transaction, account_ids);
+      if (opened.includes(accountId)) await recordAccountAction(transaction, accountId, 'account_resumed');
+    });
+    report('the account works here as before; removing what was copied');
+    await unsubscribe(source, target, accountId);
+    await unpublish(source, accountId);
+    await removeCopied(target, move);
+    await execute(source, 'delete from account_moves where account_id = $1', [accountId]);
+  });
+}
+
+/** Runs work while no other session moves this account. */
+async function alone<T>(source: Database, accountId: number, work: () => Promise<T>): Promise<T> {
+  const client = await source.pool.connect();
+  // The work notices a lost connection.
+  const ignore = () => {};
+  client.on('error', ignore);
+  try {
+    const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as locked', [
+      ACCOUNT_MOVE_LOCK,
+      accountId,
+    ]);
+    if (!rows[0]?.locked) throw new Failure('Another session is moving this account.');
+    return await work();
+  } finally {
+    // Closed, which ends the lock.
+    client.release(true);
+  }
+}
+
+async function setStep<S extends Step>(source: Connection, { account_id }: Move, step: S): Promise<S> {
+  await execute(source, 'update account_moves set step = $2 where account_id = $1', [account_id, step]);
+  return step;
+}
+
+async function findMove(source: Connection, accountId: number): Promise<Move | null> {
+  const select = 'select account_id, account_ids, to_url, step, user_ids from account_moves where account_id = $1';
+  return (await run<Move>(source, select, [accountId]))[0] ?? null;
+}
+
+const FIND_ACCOUNTS = 'select account_id from accounts where $1 in (account_id, test_of) order by account_id';
+
+async function findAccountIds(connection: Connection, accountId: number): Promise<number[]> {
+  const accounts = await run<{ account_id: number }>(connection, FIND_ACCOUNTS, [accountId]);
+  return accounts.map(({ account_id }) => account_id);
+}
+
+async function beginMove({ source, target, keys }: Installations, accountId: number, toUrl: string): Promise<Move> {
+  const accountIds = await findAccountIds(source, accountId);
+  await checkMove(source, target, accountIds, keys);
+  return inTransaction(source, async (transaction) => {
+    const account = await lockAccount(transaction, accountId);
+    if (account?.test_of != null)
+      throw new Failure(`This is the test account of account ${account.test_of}: move that, and both move.`);
+    await execute(
+      transaction,
+      "insert into account_moves (account_id, account_ids, to_url, step) values ($1, $2, $3, 'copying')",
+      [accountId, accountIds, toUrl],
+    );
+    return (await findMove(transaction, accountId)) as Move;
+  });
+}
+
+/** Copies rows while the account works, and closes it then. */
+async function copyOpen({ source, target, sourceUrl, report }: Installations, move: Move): Promise<Step> {
+  if (!(await isSubscribed(target, move.account_id))) {
+    await removeCopied(target, move);
+    await copyAccounts(source, target, move.account_ids);
+    await ensureOrderPartitions(source, target, move.account_ids);
+    await subscribe(source, target, move, sourceUrl);
+  }
+  await untilCopied(source, target, move, report);
+  return inTransaction(source, async (transaction) => {
+    await lockAccount(transaction, move.account_id);
+    await expectAccounts(transaction, move);
+    const closed = await closeAccounts(transaction, move.account_ids);
+    if (closed.includes(move.account_id)) await recordAccountAction(transaction, move.account_id, 'account_suspended');
+    return setStep(transaction, move, 'closed');
+  });
+}
+
+/** @throws {Failure} if there is a test account that was made after the beginning. */
+async function expectAccounts(connection: Connection, { account_id, account_ids }: Move): Promise<void> {
+  if ((await findAccountIds(connection, account_id)).join() !== account_ids.join())
+    throw new Failure('A test account was made since the move began: undo the move with --undo, and start it again.');
+}
+
+/** Processes what was accepted, copies the rest, and compares. */
+async function copyClosed({ source, target, report }: Installations, move: Move): Promise<Digest[]> {
+  const { account_id, account_ids } = move;
+  await drainAccounts(source, account_ids, report);
+  await expectAccounts(source, move);
+  // It is disabled or gone if it was interrupted after it had compared.
+  if (await isSubscribed(target, account_id)) {
+    await untilCopied(source, target, move, report);
+    await untilCaughtUp(source, account_id);
+  }
+  report('copying the rest');
+  await copyAccounts(source, target, account_ids);
+  for (const table of COPIED) await copyRows(source, target, table, ofAccounts(account_ids));
+  await copyPeople(source, target, account_ids, async (userIds) => {
+    const add = `update account_moves set user_ids = array(select distinct unnest(user_ids || $2::text[])) where account_id = $1`;
+    await execute(source, add, [account_id, userIds]);
+  });
+  report('comparing');
+  const compared = await compareRows({ source, target, report }, account_ids);
+  await unsubscribe(source, target, account_id);
+  await unpublish(source, account_id);
+  return compared;
+}
+
+/** @throws {Failure} if tables differ after those that do were copied again. */
+async function compareRows(
+  { source, target, report }: Pick<Installations, 'source' | 'target' | 'report'>,
+  accountIds: readonly number[],
+): Promise<Digest[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const [here, there] = await Promise.all([digestRows(source, accountIds), digestRows(target, accountIds)]);
+    const differing = here.filter(({ rows, hash }, at) => rows !== there[at]?.rows || hash !== there[at]?.hash);
+    if (differing.length === 0) return here;
+    const names = differing.map(({ table }) => table).join(', ');
+    if (attempt === 3)
+      throw new Failure(`The two sides differ in: ${names}. Nothing was switched: run it again, or with --undo.`);
+    report(`copying again, as they differ: ${names}`);
+    for (const { table } of differing)
+      if ((COPIED_TABLES as readonly string[]).includes(table))
+        await copyRows(source, target, table, ofAccounts(accountIds), { replica: true });
+  }
+}
+
+/** From here on the account belongs to the other installation, and is closed here for good. */
+async function closeForGood(source: Database, move: Move): Promise<Step> {
+  const { account_id, account_ids, to_url } = move;
+  return inTransaction(source, async (transaction) => {
+    await lockAccount(transaction, account_id);
+    await expectAccounts(transaction, move);
+    await execute(transaction, `update accounts set moved_to = $1 where ${ofAccounts(account_ids)}`, [to_url]);
+    await recordAccountAction(transaction, account_id, 'account_moved', { to: to_url });
+    return setStep(transaction, move, 'switched');
+  });
+}
+
+/** Opens the account in the other installation, and adds its audit entries to the chain there. */
+async function openThere(source: Database, target: Database, move: Move): Promise<Step> {
+  const { account_id, account_ids } = move;
+  const [here] = await run<{ number: number; next_id: number; at: Date }>(
+    source,
+    'select number, (select max(first_id) + order_range_width() from order_ranges) as next_id, clock_timestamp() as at from installation',
+  );
+  await inTransaction(target, async (transaction) => {
+    await lockAccount(transaction, account_id);
+    const [closed] = await run<{ is_closed: boolean }>(
+      transaction,
+      'select moving_since is not null as is_closed from accounts where account_id = $1',
+      [account_id],
+    );
+    // Opened before an interruption.
+    if (!closed?.is_closed) return;
+    await openAccounts(transaction, account_ids);
+    // Made again, as orders that were copied may have changed since.
+    for (const table of ['order_words', 'order_words_marks'])
+      await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
+    const entries = await execute(
+      transaction,
+      `insert into unchained_audit_events (event_id)
+       select e.event_id from audit_events e where e.${ofAccounts(account_ids)} order by e.event_id on conflict do nothing`,
+    );
+    // The last month of orders ends now, for the age at which months are archived.
+    await execute(transaction, 'insert into order_ranges (first_id, began_at) values ($1, $2) on conflict do nothing', [
+      here?.next_id,
+      here?.at,
+    ]);
+    await recordAccountAction(transaction, account_id, 'account_moved', {
+      from_installation: here?.number,
+      audit_entries: entries,
+    });
+  });
+  return setStep(source, move, 'done');
+}
+
+/** Makes the accounts in the other installation, or sets them to what they are here; closed in any case. */
+async function copyAccounts(source: Database, target: Database, accountIds: readonly number[]): Promise<void> {
+  const columns = await run<{ name: string }>(
+    target,
+    `select quote_ident(attname) as name from pg_attribute where attrelid = 'accounts'::regclass and attnum > 0 and not attisdropped
+     and attname not in ('account_id', 'suspended_at', 'moving_since', 'moved_to')`,
+  );
+  const names = columns.map(({ name }) => name);
+  const [rows] = await run<{ rows: string }>(
+    source,
+    `select json_agg(a order by account_id)::text as rows from accounts a where ${ofAccounts(accountIds)}`,
+  );
+  await execute(
+    target,
+    `insert into accounts as a (account_id, suspended_at, moving_since, ${names.join(', ')}) overriding system value
+     select account_id, coalesce(suspended_at, now()), coalesce(moving_since, now()), ${names.join(', ')}
+     from json_populate_recordset(null::accounts, $1::json)
+     on conflict (account_id) do update set suspended_at = excluded.suspended_at, moving_since = excluded.moving_since,
+       ${names.map((name) => `${name} = excluded.${name}`).join(', ')} where a.moving_since is not null`,
+    [rows?.rows],
+  );
+}
+
+/** Removes what was copied, but for what belongs to no account. @throws {Failure} if an account is open there. */
+async function removeCopied(target: Database, { account_ids, user_ids }: Move): Promise<void> {
+  await inTransaction(target, async (transaction) => {
+    const open = `select from accounts where ${ofAccounts(account_ids)} and moving_since is null for update`;
+    if ((await run(transaction, open)).length > 0) throw new Failure('The account is open in the other installation.');
+    for (const table of [...COPIED_TABLES, ...OF_PEOPLE, 'order_words', 'order_words_marks'])
+      await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
+    await execute(transaction, `delete from accounts where ${ofAccounts(account_ids)}`);
+    await execute(
+      transaction,
+      'delete from users u where id = any($1) and not exists (select from memberships m where m.user_id = u.id)',
+      [user_ids],
+    );
+  });
+}
