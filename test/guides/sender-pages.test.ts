@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -14,7 +13,7 @@ import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.t
 import { until } from '@orders/test-services/until.ts';
 import { startReply } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
-import { type Listening, listen } from '../harness/listen.ts';
+import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
 import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
@@ -259,41 +258,3 @@ describeWith(
     }
   });
 });
-
-/** Its date is two seconds from now, rounded down to a whole second. */
-function unavailable(): string {
-  const date = new Date(Date.now() + 2000).toUTCString();
-  return `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-}
-
-/**
- * Starts a proxy with faults. It rejects the first request with a 503 whose Retry-After is a date, forwards the second one but closes the
- * connection in place of the reply, and forwards all further requests.
- */
-async function startLossyProxy(target: string): Promise<Listening> {
-  const { hostname, port, pathname } = new URL(target);
-  let hasRejected = false;
-  let hasLostReply = false;
-  const server = createServer((client) => {
-    if (!hasRejected) {
-      hasRejected = true;
-      client.on('error', () => client.destroy()).once('data', () => client.end(unavailable()));
-      return;
-    }
-    const service = connect(Number(port), hostname);
-    const end = () => {
-      client.destroy();
-      service.destroy();
-    };
-    client.on('error', end).on('close', end);
-    service.on('error', end).on('close', end);
-    client.pipe(service);
-    service.on('data', (reply) => {
-      if (hasLostReply) client.write(reply);
-      else client.destroy();
-      hasLostReply = true;
-    });
-  });
-  const proxy = await listen(server);
-  return { ...proxy, url: `${proxy.url}${pathname}`.replace(/\/$/, '') };
-}

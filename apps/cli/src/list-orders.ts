@@ -1,4 +1,4 @@
-import { TEST_ACCOUNTS } from '@orders/database/accounts/test-accounts.ts';
+import { isTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import { type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
@@ -12,7 +12,7 @@ const LENGTH = 'octet_length(items::text) + octet_length(warnings::text)';
 const next = (condition: string) => `
 select * from (
   select *, sum(${LENGTH}) over (order by account_id, order_id) - (${LENGTH}) as length_before from (
-    select * from orders
+    select o.* from orders o
     where ${condition} and ($3::text is null or review_state = $3)
     order by account_id, order_id limit $4
   ) as next
@@ -20,7 +20,7 @@ select * from (
 where length_before < ${CHUNK.length} order by account_id, order_id`;
 
 const NEXT_OF_ALL = next('(account_id, order_id) > ($1::int, $2::bigint)');
-const NEXT_OF_LIVE = next(`(account_id, order_id) > ($1::int, $2::bigint) and account_id not in (${TEST_ACCOUNTS})`);
+const NEXT_OF_LIVE = next(`(account_id, order_id) > ($1::int, $2::bigint) and not ${isTestAccount('o.account_id')}`);
 const NEXT_OF_ACCOUNT = next('account_id = $1::int and order_id > $2::bigint');
 
 export interface OrderFilter {

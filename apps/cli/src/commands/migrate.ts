@@ -6,7 +6,7 @@ import {
   planMigrations,
   SchemaDriftError,
 } from '@orders/database/migrate.ts';
-import { type Connection, run } from '@orders/database/run.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { type CommandSpec, option } from '../command.ts';
 import type { CliConfig } from '../config.ts';
 import { Failure, UsageError } from '../errors.ts';

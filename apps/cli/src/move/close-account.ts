@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@orders/database/connect.ts';
-import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
+import { withLockRetries } from '@orders/database/partitions/create-partitions.ts';
 import { type Connection, execute, run } from '@orders/database/run.ts';
 import { ofAccounts } from './copy-rows.ts';
 import { GUARDED } from './moved-tables.ts';

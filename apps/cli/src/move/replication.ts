@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@orders/database/connect.ts';
 import { sqlstateOf } from '@orders/database/database-errors.ts';
-import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
+import { withLockRetries } from '@orders/database/partitions/create-partitions.ts';
 import { type Connection, execute, run } from '@orders/database/run.ts';
 import pg from 'pg';
 import { Failure } from '../errors.ts';
