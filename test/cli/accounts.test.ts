@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { useCli } from './run.ts';
 
@@ -17,6 +18,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     suspended_at: null,
     test_of: null,
+    moved_to: null,
   });
   expect(await cli.json('accounts', 'show', String(account.account_id))).toEqual(account);
   expect(await cli.json('accounts', 'show', 'Corner Bakery')).toEqual(account);
@@ -167,6 +169,22 @@ test.each([
   ['too long', 'x'.repeat(201)],
 ])('create refuses %s', async (_, name) => {
   expect(await cli.refused(2, 'accounts', 'create', name)).toContain('The name of an account is');
+});
+
+test('moved-keys prints what still works of moved accounts', async () => {
+  expect((await cli.run('accounts', 'moved-keys')).stdout).toBe('# No account was moved.\n');
+  const { account_id } = await cli.json('accounts', 'create', 'Moved Away');
+  const { key } = await cli.json('keys', 'create', 'Moved Away');
+  const revoked = await cli.json('keys', 'create', 'Moved Away');
+  await cli.json('keys', 'revoke', String(revoked.key_id));
+  await cli.json('accounts', 'create', 'Still Here');
+  await cli.json('keys', 'create', 'Still Here');
+  const moved_to = 'https://orders-2.example.com';
+  await cli.knex('accounts').where({ account_id }).update({ moved_to });
+  const hash = createHash('sha256').update(key).digest('hex');
+  expect(await cli.json('accounts', 'moved-keys')).toEqual([{ account_id, hash, moved_to }]);
+  expect((await cli.run('accounts', 'moved-keys')).stdout).toBe(`${hash} ${moved_to}\n`);
+  expect((await cli.run('accounts', 'show', 'Moved Away')).stdout).toMatch(/^moved to +https:/m);
 });
 
 test('busiest lists who has sent most lately, and nobody who has not', async () => {

@@ -163,6 +163,18 @@ test('all requests obey a rate limit, and the progress bar on the terminal names
   await beside.close();
 });
 
+test('an account in another installation ends the run with its address', async () => {
+  const sender = await service.newSender();
+  const moved_to = 'https://orders-2.example.com';
+  await service.stack.database.knex('accounts').where({ account_id: sender.id }).update({ moved_to });
+  const file = await files.write('moved.ndjson', ordersOf(['X-1']));
+  const { code, stderr } = await send(sender, [file]);
+  expect([code, withoutProgress(stderr)]).toEqual([
+    1,
+    expect.stringMatching(/\(421 wrong_installation\): .*\. Set ORDERS_URL to the one at orders-2\.example\.com\. /),
+  ]);
+});
+
 test.each([
   ['key', { key: 'oik_wrong' }, '401 invalid_api_key', 'Check ORDERS_API_KEY.'],
   ['secret', { secret: 'oss_wrong' }, '401 invalid_signature', 'Check ORDERS_SIGNING_SECRET.'],

@@ -116,7 +116,9 @@ export function describeClientError(error: OrdersError): string {
 function adviceFor(error: OrdersError): string {
   if (error instanceof AuthenticationError)
     return ` Check ${/signature/.test(error.code) ? 'ORDERS_SIGNING_SECRET' : 'ORDERS_API_KEY'}.`;
-  if (error instanceof WrongInstallationError) return ` Set ORDERS_URL to ${error.installationUrl}.`;
+  // Without its scheme, as addresses are removed from messages.
+  if (error instanceof WrongInstallationError)
+    return ` Set ORDERS_URL to the one at ${error.installationUrl?.replace(/^\w+:\/\//, '')}.`;
   const isElsewhere = error instanceof NotFoundError || error.code === 'unexpected_reply';
   return isElsewhere ? ' Check ORDERS_URL: it must be the address of the service.' : '';
 }

@@ -18,6 +18,8 @@ import { argument, type CommandSpec, type Group, option, rows } from '../command
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
+
+import { listMovedKeys } from '../list-moved-keys.ts';
 import type { Digest } from '../move/compare-rows.ts';
 import { moveAccount, undoMove } from '../move/move-account.ts';
 import { requireAccount } from '../require.ts';
@@ -169,6 +171,19 @@ if that is another address. Both installations have the same SECRETS_KEY. The ac
         return [account, `${what} is ${limitText(account)}; intake applies it within 5 seconds.`];
       },
     },
+    'moved-keys': {
+      about:
+        'a map for HAProxy: hashes of the keys and sources of moved accounts, with the address of their installation',
+      examples: ['orders accounts moved-keys > moved.map'],
+      async run({ withDatabase }) {
+        const keys = await withDatabase(listMovedKeys);
+        return rows(
+          keys,
+          (all) => all.map(({ hash, moved_to }) => `${hash} ${moved_to}`).join('\n'),
+          '# No account was moved.',
+        );
+      },
+    },
     resends: {
       about: 'set what happens to an order in review that is sent again with other content',
       arguments: [
@@ -255,6 +270,7 @@ function describe(account: Account): string {
     ['second factor', account.second_factor_required ? 'required' : 'optional'],
     ['created', account.created_at],
     ['suspended', account.suspended_at ?? undefined],
+    ['moved to', account.moved_to ?? undefined],
   ]);
 }
 

@@ -17,6 +17,8 @@ export interface Account {
   suspended_at: Date | null;
   /** The account whose tests this one takes; null for all others. */
   test_of: number | null;
+  /** The base URL of intake of the installation to which it was moved; null for all that are here. */
+  moved_to: string | null;
 }
 
 /** SQL: the `AccountRateLimit` of the account row `a`. */
@@ -26,7 +28,7 @@ case when a.rate_unlimited then '"none"'::jsonb
 
 /** SQL: the columns of an `Account`, from `accounts a`. */
 export const ACCOUNT_COLUMNS = `
-  a.account_id, a.name, a.signed_only, a.second_factor_required, a.created_at, a.suspended_at, a.test_of,
+  a.account_id, a.name, a.signed_only, a.second_factor_required, a.created_at, a.suspended_at, a.test_of, a.moved_to,
   case when a.suspended_at is null then 'active' else 'suspended' end as state,
   exists (
     select from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())

@@ -25,6 +25,16 @@ const ERROR_HEADERS: Record<number, object> = {
   503: RETRY_AFTER,
 };
 
+const wrongInstallationExample = {
+  type: '/docs/senders/errors#wrong_installation',
+  title: PROBLEMS.wrong_installation.title,
+  status: PROBLEMS.wrong_installation.status,
+  detail: PROBLEMS.wrong_installation.detail,
+  code: 'wrong_installation',
+  request_id: '0b9ee0f1-6f0a-4cb8-9b0e-7f3f5c8c1c53',
+  installation_url: 'https://orders-1.example.com',
+};
+
 /** Of every account. */
 export const SENDER_LIMITS: ProblemCode[] = ['wrong_installation', 'account_suspended', 'rate_limited'];
 const AUTHENTICATION: ProblemCode[] = [
@@ -78,6 +88,7 @@ export function problems(
         headers: { ...COMMON_HEADERS, ...headers, ...ERROR_HEADERS[status] },
         content: {
           'application/problem+json': {
+            ...(Number(status) === PROBLEMS.wrong_installation.status && { example: wrongInstallationExample }),
             schema: { allOf: [ref('Problem'), { properties: { code: { enum: group }, status: { const: status } } }] },
           },
         },
