@@ -18,7 +18,6 @@ import { argument, type CommandSpec, type Group, option, rows } from '../command
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
-
 import { listMovedKeys } from '../list-moved-keys.ts';
 import type { Digest } from '../move/compare-rows.ts';
 import { moveAccount, undoMove } from '../move/move-account.ts';
