@@ -7,21 +7,6 @@ import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Knex } from 'knex';
 import type { PooledDatabase } from './use-database.ts';
 
-/** The rows that the only connection of the pool reads from tables and indexes. */
-export async function rowsRead({ database, knex }: PooledDatabase, work: () => Promise<unknown>): Promise<number> {
-  const total = async () => {
-    // Also of what was set up, which Postgres would otherwise count up to ten seconds later.
-    await knex.raw('select pg_stat_force_next_flush()');
-    await database.pool.query('select pg_stat_force_next_flush()');
-    const { rows } = await knex.raw(`
-      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
-    return Number(rows[0].read);
-  };
-  const before = await total();
-  await work();
-  return (await total()) - before;
-}
-
 /** Lets a test decide when there are statistics: autovacuum may take them at any time. */
 export async function stopAutovacuum(knex: Knex): Promise<void> {
   await knex.raw(`

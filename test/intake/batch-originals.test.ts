@@ -42,14 +42,14 @@ test.each([
     }));
     let originals: Awaited<ReturnType<typeof findOriginals>> = [];
     let bodies = new Map<string, Buffer>();
-    const reads = await countReads(intake, 'long values', async () => {
+    const reads = await countReads([intake], 'long values', async () => {
       originals = await findOriginals(intake, replays);
       const receiptIds = originals.map((original) => original?.receiptId ?? '');
       bodies = await readOriginalBodies(intake, accountId, receiptIds);
     });
     const found = originals.map((original) => [original?.isSame, bodies.get(original?.receiptId ?? '')?.toString()]);
     expect(found).toEqual(keys.map((key) => [true, bodyOf(key)]));
-    const readsOfAll = await countReads(intake, 'long values', () =>
+    const readsOfAll = await countReads([intake], 'long values', () =>
       intake.pool.query("select length(bodies || ''::bytea) from receipt_payloads where account_id = $1", [accountId]),
     );
     // Twice as many, unless Postgres reads them for itself meanwhile.

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { countReads } from '../harness/count-reads.ts';
 import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
-import { apart, extendUndo, insertOrder, insertOrders, rowsRead } from '../harness/review-list.ts';
+import { apart, extendUndo, insertOrder, insertOrders } from '../harness/review-list.ts';
 import { useDatabase } from '../harness/use-database.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -248,8 +249,8 @@ describe('with many orders', () => {
     for (const statistics of ['none', 'analyzed']) {
       if (statistics === 'analyzed') await db.knex.raw('analyze');
       // Twice the orders counted; for the busy one, also the events and their orders.
-      expect(await rowsRead(db, () => read(ACCOUNT))).toBeLessThan(20_300);
-      expect(await rowsRead(db, () => read(BUSY))).toBeLessThan(40_300);
+      expect(await countReads([db.knex, db.database], 'rows', () => read(ACCOUNT))).toBeLessThan(20_300);
+      expect(await countReads([db.knex, db.database], 'rows', () => read(BUSY))).toBeLessThan(40_300);
     }
     expect(await read(ACCOUNT)).toMatchObject({ waiting: { count: 10_000, capped: true } });
     expect((await read(ACCOUNT)).confirmed).toMatchObject({ last_hour: 2, capped: false });
@@ -265,7 +266,7 @@ describe('with many orders', () => {
       );
     }
     await db.knex.raw('analyze audit_events');
-    const rows = await rowsRead(db, () =>
+    const rows = await countReads([db.knex, db.database], 'rows', () =>
       apart(db, async (knex) => {
         const events = await listAudit(connectionOf(knex), { accountId: ACCOUNT, limit: 51 });
         const rest = await listAudit(connectionOf(knex), {

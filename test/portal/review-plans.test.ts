@@ -18,7 +18,8 @@ import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { readReviewTarget } from '@orders/portal/review/review-target-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { apart, insertOrders, NO_FILTER, rowsRead, stopAutovacuum } from '../harness/review-list.ts';
+import { countReads } from '../harness/count-reads.ts';
+import { apart, insertOrders, NO_FILTER, stopAutovacuum } from '../harness/review-list.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const FEW_ROWS = 120;
@@ -150,7 +151,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
     if (statistics === 'analyzed') await db.knex.raw('analyze');
     const tooMany: [string, number][] = [];
     for (const [name, most, work] of CASES) {
-      const rows = await rowsRead(db, work);
+      const rows = await countReads([db.knex, db.database], 'rows', work);
       if (rows > most) tooMany.push([name, rows]);
     }
     expect([statistics, tooMany]).toEqual([statistics, []]);
@@ -163,13 +164,13 @@ test('filling search terms reads each account once and no orders of other accoun
   // Each second one more of these reaches the age of a minute.
   await apart(db, (knex) => knex('orders').where('order_id', '>', 59_900).delete());
   const fillOnce = () => apart(db, (knex) => fillSearchTerms(connectionOf(knex)));
-  const idleReads = await rowsRead(db, async () => {
+  const idleReads = await countReads([db.knex, db.database], 'rows', async () => {
     expect(await fillOnce()).toBe(0);
   });
   expect(idleReads).toBeLessThan(ACCOUNTS + FEW_ROWS);
   await insertOrders(db.knex, 4000, 500);
   await insertOrders(db.knex, 8, 500);
-  const batchReads = await rowsRead(db, async () => {
+  const batchReads = await countReads([db.knex, db.database], 'rows', async () => {
     expect(await fillOnce()).toBe(1000);
   });
   expect(batchReads).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);
@@ -193,7 +194,7 @@ test('with tens of thousands of decided orders, the next one and the earlier one
     // Postgres plans the first five times for the parameters and may then have one plan for all.
     for (let time = 0; time < 7; time += 1)
       for (const [name, work] of cases) {
-        const rows = await rowsRead(db, work);
+        const rows = await countReads([db.knex, db.database], 'rows', work);
         expect([command, name, rows < FEW_ROWS ? 'few' : rows]).toEqual([command, name, 'few']);
       }
   }

@@ -9,7 +9,7 @@ import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { sweepOutbox } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
-import { rowsRead } from '../harness/review-list.ts';
+import { countReads } from '../harness/count-reads.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 /** Rows that were in each queue, and are gone. */
@@ -52,7 +52,8 @@ test.each<[string, (...bounds: [LowerBound, LowerBound]) => Promise<unknown>]>([
   ['the metrics of stalls', (bound) => readStalls(db.database, bound)],
   ['the metrics of load', (due, batches) => readLoad(db.database, { due, batches })],
 ])('%s does not step over what was removed, however long others read', async (_, read) => {
-  const rows = (...bounds: [LowerBound, LowerBound]) => rowsRead(db, () => read(...bounds));
+  const rows = (...bounds: [LowerBound, LowerBound]) =>
+    countReads([db.knex, db.database], 'rows', () => read(...bounds));
   expect(await rows(NO_LOWER_BOUND, NO_LOWER_BOUND)).toBeGreaterThan(REMOVED / 2);
   const bounds: [LowerBound, LowerBound] = [rememberLowerBound(3), rememberLowerBound(3)];
   await db.knex.raw("insert into outbox values (uuidv7(), array[uuidv7()], now() + interval '1 hour', '{1}')");

@@ -27,6 +27,7 @@ import { publishEvents } from '@orders/worker/publish-events.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';
+import { countReads } from '../harness/count-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { stopAutovacuum } from '../harness/review-list.ts';
 
@@ -227,17 +228,10 @@ async function storeEvents(): Promise<void> {
     from generate_series(1, 5000) as n, generate_series(2, 3) as account_id`);
 }
 
-async function rowsRead(): Promise<number> {
-  for (const { pool } of [intake, worker]) await pool.query('select pg_stat_force_next_flush()');
-  const { rows } = await db.knex.raw(`
-    select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`);
-  return Number(rows[0].read);
-}
-
 test('no hot statement reads a full table, whether it was planned for empty or for full tables', async () => {
   for (let time = 0; time < 3; time += 1) await runAll((_, work) => work().then(() => {}));
   for (let stored = 0; stored < STORED; stored += BATCH) await store(BATCH);
-  // On the session that `rowsRead` flushes. Another session reports its reads up to a second later, during another statement.
+  // On the session that `countReads` asks. Another session reports its reads up to a second later, during another statement.
   await intake.pool.query(
     'insert into changed_deliveries (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from orders',
   );
@@ -261,9 +255,7 @@ test('no hot statement reads a full table, whether it was planned for empty or f
     await intake.pool.query('vacuum outbox, unchained_audit_events');
     const read = new Map<string, number>();
     await runAll(async (name, work) => {
-      const before = await rowsRead();
-      await work();
-      read.set(name, (await rowsRead()) - before);
+      read.set(name, await countReads([db.knex, intake, worker], 'rows', work));
     });
     expect([statistics, ...[...read].filter(([name, rows]) => rows > maxRows(name))]).toEqual([statistics]);
     expect(read.size).toBe(39);
