@@ -25,7 +25,10 @@ export interface FaultyPostgres extends TestDatabase {
  * @param options.direct without a pooler.
  * @param options.installation the number of the installation.
  */
-export async function startFaultyPostgres(settings: string[] = [], { direct = false, installation = 0 } = {}): Promise<FaultyPostgres> {
+export async function startFaultyPostgres(
+  settings: string[] = [],
+  { direct = false, installation = 0 } = {},
+): Promise<FaultyPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
   await chmod(parent, 0o755);
   const directory = join(parent, 'postgres');

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, test } from '@jest/globals';
 import { findOnPath, findRedisServer } from '@orders/test-services/redis.ts';
 
@@ -5,6 +6,7 @@ const NAMES = {
   // The first has no window, and is faster by a third.
   chromium: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
   curl: ['curl'],
+  docker: ['docker'],
   haproxy: ['haproxy'],
   jq: ['jq'],
   kubectl: ['kubectl', 'kustomize'],
@@ -19,10 +21,14 @@ const NAMES = {
 /** Programs that some tests need. */
 type Program = keyof typeof NAMES | 'redis-server';
 
+/** Debian 12 has neither a kubectl that supports components nor Compose 2, so they cannot be required. */
+const OPTIONAL: readonly string[] = ['docker', 'kubectl'];
+
 /** The path of a program, or null; `CHROMIUM_PATH` overrides that of Chromium. */
 export function findProgram(program: Program): string | null {
   if (program === 'redis-server') return findRedisServer();
   if (program === 'chromium' && process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
+  if (program === 'docker' && spawnSync('docker', ['compose', 'version']).status !== 0) return null;
   for (const name of NAMES[program]) {
     const path = findOnPath(name);
     if (path) return path;
@@ -37,7 +43,7 @@ type Block = typeof describe | typeof test;
  * `describe` for tests that need these programs. Where one is missing they are skipped, and the end of the run says so. `npm test` runs
  * only those that need no program but Redis.
  *
- * @throws {Error} with `CI=true` if a program other than kubectl is missing, so that no test is skipped unnoticed.
+ * @throws {Error} with `CI=true` if a program is missing that Debian has, so that no test is skipped unnoticed.
  */
 export const describeWith = (...programs: Program[]) => blockWith(describe, programs) as typeof describe;
 
@@ -50,8 +56,7 @@ export const describeLarge = RUNS_ALL ? describe : (none() as typeof describe);
 function blockWith(block: Block, programs: Program[]): unknown {
   if (!RUNS_ALL && programs.some((program) => program !== 'redis-server')) return none();
   const missing = programs.filter((program) => findProgram(program) === null);
-  // Debian 12 has no kubectl that supports components, so it cannot be required.
-  if (missing.some((program) => program !== 'kubectl') && process.env.CI === 'true')
+  if (missing.some((program) => !OPTIONAL.includes(program)) && process.env.CI === 'true')
     throw new Error(`With CI=true everything must be tested: install ${missing.join(' and ')}.`);
   return missing.length === 0 ? block : skipped(block, missing);
 }

@@ -1,16 +1,13 @@
-import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
-import { json, text } from 'node:stream/consumers';
+import { join, resolve } from 'node:path';
 import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
-import { type Child, startChild } from '@orders/test-services/child.ts';
+import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from './close-at-end.ts';
-import { listen } from './listen.ts';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';
+import { type Call, type Result, standInPrograms } from './stand-in-programs.ts';
 
 interface Secret {
   data: Record<string, string>;
@@ -197,76 +194,3 @@ function valueAt(secret: Secret, jsonpath: string): string {
   const [, ...keys] = /^jsonpath=\{(.*)\}$/.exec(jsonpath)?.[1]?.split('.') ?? [];
   return String(keys.reduce((value: Manifest, key) => value?.[key], secret) ?? '');
 }
-
-const CLI = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
-
-/** A call of kubectl. `stdin` is empty unless an argument tells kubectl to read it. */
-interface Call {
-  args: string[];
-  stdin: string;
-  cwd: string;
-}
-interface Result {
-  code: number;
-  stdout?: string;
-  stderr?: string;
-}
-
-/** Programs for the PATH: a fake `kubectl`, whose calls are handled in this process, and `orders` of this clone. */
-interface StandInPrograms {
-  /** Runs a command with these programs first on its PATH, and waits for its end. */
-  run(
-    command: string[],
-    options: { env?: Record<string, string>; stdin?: string; cwd?: string },
-  ): Promise<Required<Result>>;
-  close(): Promise<void>;
-}
-
-async function standInPrograms(
-  directory: string,
-  handleCall: (call: Call) => Promise<Result>,
-): Promise<StandInPrograms> {
-  const server = createServer(async (request, response) => {
-    const failed = (error: Error): Result => ({ code: 1, stderr: `${error.message}\n` });
-    response.end(JSON.stringify(await handleCall((await json(request)) as Call).catch(failed)));
-  });
-  const { port, close } = await listen(server);
-  await mkdir(directory);
-  const programs = {
-    kubectl: `#!${process.execPath}\n${CLIENT.replace('PORT', String(port))}`,
-    orders: `#!/bin/sh\nexec ${process.execPath} ${CLI} "$@"\n`,
-  };
-  for (const [name, source] of Object.entries(programs)) {
-    await writeFile(join(directory, name), source);
-    await chmod(join(directory, name), 0o755);
-  }
-  const PATH = `${directory}${delimiter}${process.env.PATH}`;
-  return {
-    async run([program = '', ...args], { env = {}, stdin = '', cwd }) {
-      const options = { env: { ...env, PATH }, stdio: 'pipe' as const, ...(cwd && { cwd }) };
-      const { process: child } = await startChild(program, args, options);
-      child.stdin?.end(stdin);
-      const [stdout, stderr, [code]] = await Promise.all([
-        text(child.stdout as NodeJS.ReadableStream),
-        text(child.stderr as NodeJS.ReadableStream),
-        once(child, 'exit'),
-      ]);
-      return { code, stdout, stderr };
-    },
-    close,
-  };
-}
-
-/** Sends its arguments and its standard input to the test. */
-const CLIENT = `
-const { readFileSync, writeSync } = require('node:fs');
-const args = process.argv.slice(2);
-const stdin = args.includes('/dev/stdin') || args.includes('--stdin') ? readFileSync(0, 'utf8') : '';
-fetch('http://127.0.0.1:PORT', { method: 'POST', body: JSON.stringify({ args, stdin, cwd: process.cwd() }) })
-  .then((reply) => reply.json())
-  .then(({ code, stdout = '', stderr = '' }) => {
-    writeSync(1, stdout);
-    writeSync(2, stderr);
-    process.exitCode = code;
-  });
-`;
