@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { until } from '@orders/test-services/until.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
@@ -46,9 +46,11 @@ function stepsOf(page: string, heading: string): { machine: string; block: strin
 }
 
 const programs = findPostgres();
-const describeHere = programs
-  ? describeWith('docker', 'haproxy', 'redis-server', 'openssl')
-  : (skipped(describeWith(), ['Postgres of Debian with pg_basebackup']) as ReturnType<typeof describeWith>);
+const describeHere = (
+  programs || process.env.TEST_ALL !== 'on'
+    ? describeWith('docker', 'haproxy', 'redis-server', 'openssl')
+    : skipped(describe, ["Debian's Postgres"])
+) as typeof describe;
 
 describeHere('the page from one machine to several, pasted', () => {
   test('no accepted order is lost or doubled', async () => {
