@@ -15,7 +15,7 @@ import { until } from '@orders/test-services/until.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { dispatch } from '../harness/review-list.ts';
+import { dispatch, extendUndo } from '../harness/review-list.ts';
 import { NOWHERE } from '../harness/run-command.ts';
 import { type RunningIntake, SOON_EXPIRED, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -57,11 +57,19 @@ const environment = () => ({
 /**
  * Runs `orders accounts move`.
  *
- * @param at ends it, as a closed terminal does, when it is about to print this.
+ * @param options `at` ends it, as a closed terminal does, when it is about to print this. `settings` are added to the environment. `printed`
+ * receives its output.
  * @returns the exit code; null if it was ended.
  */
-async function move(account: TestAccount, argv: string[], at?: string, settings: Record<string, string> = {}) {
-  const printed = { stdout: '', stderr: '' };
+async function move(
+  account: TestAccount,
+  argv: string[],
+  {
+    at,
+    settings = {},
+    printed = { stdout: '', stderr: '' },
+  }: { at?: string; settings?: Record<string, string>; printed?: { stdout: string; stderr: string } } = {},
+) {
   let isEnded = false;
   const code = await runCli(['accounts', 'move', String(account.id), ...argv], {
     env: { ...environment(), ...settings },
@@ -272,9 +280,14 @@ test('an account moves under load: nothing is lost or doubled, and it goes on th
   const known = await createPerson(sides().there.stack);
   await knex('users').where({ email: known.email }).update({ email: colleague.email });
   const undoable = await shop.confirm('review');
+  await extendUndo(sides().here.stack.database.knex, [undoable]);
   const sender = startSender(account, 'load');
   await sender.untilAccepted(20);
-  const { code, stdout, stderr } = await move(account, ['--to', TO, '--json']);
+  const printed = { stdout: '', stderr: '' };
+  const moving = move(account, ['--to', TO, '--json'], { printed });
+  await until('it waits', async () => printed.stderr.includes('waiting for 1 undispatched orders'));
+  await dispatch(sides().here.stack.database.knex, undoable);
+  const { code, stdout, stderr } = await moving;
   expect([code, stderr]).toEqual([0, expect.anything()]);
   await sender.untilAccepted(20);
   await sender.stop();
@@ -349,7 +362,7 @@ test('a move is undone at each step, and the account works here as before', asyn
   const before = await digestRows(sides().here.stack.database.db, [account.id]);
   const left = await guards();
   for (const step of BEFORE_SWITCH) {
-    await move(account, ['--to', TO], step);
+    await move(account, ['--to', TO], { at: step });
     expect(await move(account, ['--undo'])).toMatchObject({ code: 0 });
     await expectNothingLeft(account.id);
   }
@@ -377,10 +390,10 @@ test('a move goes on after each interruption: of the command, and of either Post
     await postgres.start();
   };
   for (const step of BEFORE_SWITCH) {
-    await move(account, ['--to', TO], step);
+    await move(account, ['--to', TO], { at: step });
     await restart(step === 'copying: ' || step === 'comparing' ? sides().here : sides().there);
   }
-  await move(account, ['--to', TO], 'step: switched');
+  await move(account, ['--to', TO], { at: 'step: switched' });
   expect(await move(account, ['--undo'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('cannot be undone'),
@@ -399,7 +412,7 @@ test('the network between the two is cut while rows are replicated', async () =>
   const link = await startLink(sides().here.postgres.directUrl);
   const sender = startSender(account, 'network');
   await sender.untilAccepted(5);
-  await move(account, ['--to', TO], 'step: closed', { SOURCE_DATABASE_URL: link.url });
+  await move(account, ['--to', TO], { at: 'step: closed', settings: { SOURCE_DATABASE_URL: link.url } });
   const cut = async () => {
     link.cut();
     const replicated = 'select from pg_stat_replication';
