@@ -140,7 +140,7 @@ function startSender(account: TestAccount, prefix: string) {
         replies.add(`${reply.status}${reply.headers['retry-after'] ? ' later' : ''}`);
         if (reply.status === 202) break;
         // Of a moved account.
-        if (reply.status === 421 || reply.status === 403) at = sides().there.intake;
+        if (reply.status === 421) at = sides().there.intake;
         else await sleep(50);
       }
       accepted.push(source_order_id);
