@@ -359,6 +359,10 @@ test('an account moves under load: nothing is lost or doubled, and it goes on th
 test('a move is undone at each step, and the account works here as before', async () => {
   const shop = await openShop();
   const { account } = shop;
+  // A worker gives it a position at any time.
+  const unpublished = { account_id: account.id, position: null };
+  const requests = sides().here.stack.database.knex('cancellation_requests');
+  await until('it is dispatched', async () => !(await requests.clone().where(unpublished).first()));
   const before = await digestRows(sides().here.stack.database.db, [account.id]);
   const left = await guards();
   for (const step of BEFORE_SWITCH) {
