@@ -3,7 +3,7 @@
 # 512m. Its arguments come last, so that they win. Without Compose, `start.sh --show` prints the settings for postgresql.conf.
 set -euo pipefail
 
-[[ ${POSTGRES_MEMORY:-} =~ ^([1-9][0-9]*)([gGmM])[bB]?$ ]] ||
+[[ ${POSTGRES_MEMORY:-} =~ ^([1-9][0-9]*)([gGmM])(i?[bB])?$ ]] ||
   { echo "start.sh: POSTGRES_MEMORY must be megabytes or gigabytes, such as 512m or 4g" >&2; exit 2; }
 megabytes=${BASH_REMATCH[1]}
 [[ ${BASH_REMATCH[2]} == [mM] ]] || megabytes=$((megabytes * 1024))

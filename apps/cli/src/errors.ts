@@ -44,3 +44,6 @@ const ADDRESS = /(?!https:\/\/orders\.example\.com(?![^\s,.]))\b\w+:\/\/(?!\.(?:
 function redact(text: string): string {
   return hideKeys(text).replace(ADDRESS, '<address>');
 }
+
+/** The message about an account that cannot be changed here. */
+export const MOVING = 'This account is being moved to another installation, or was: it cannot be changed here.';

@@ -3,7 +3,7 @@ import { isStorageUnavailable, SQLSTATE, sqlstateOf } from '@orders/database/dat
 import { execute } from '@orders/database/run.ts';
 import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import type { CliConfig } from './config.ts';
-import { Failure } from './errors.ts';
+import { Failure, MOVING } from './errors.ts';
 
 /** Max connections: `orders migrate` holds its lock with one of them. */
 const POOL_SIZE = 4;
@@ -65,12 +65,16 @@ function connectFailure(error: unknown, { isLocal }: CliConfig, variable: string
   return new Failure(`No connection to the Postgres of ${variable} (${code}): ${advice}.`);
 }
 
+/** What `reject_row_of_moved_account` says. */
+const REJECTED_MOVED = 'this account is moved to another installation';
+
 function statementFailure(error: unknown): unknown {
   const sqlstate = sqlstateOf(error);
   if (sqlstate && NO_SCHEMA.has(sqlstate))
     return new Failure(`The schema is missing or out of date (${sqlstate}): run orders migrate.`);
   if (sqlstate === SQLSTATE.insufficientPrivilege)
     return new Failure('The role of DATABASE_URL lacks a privilege (42501): grant it.');
+  if (error instanceof Error && error.message === REJECTED_MOVED) return new Failure(MOVING);
   if (sqlstate === SQLSTATE.lockNotAvailable)
     return new Failure('Another session holds a lock that this needs (55P03): see pg_locks, then try again.');
   if (isStorageUnavailable(error))

@@ -1,6 +1,7 @@
 import {
   type Account,
   createAccount,
+  isMoving,
   listAccounts,
   lockAccount,
   setHoldChangedDeliveries,
@@ -16,7 +17,7 @@ import { ACCOUNT, intakeUrl, limit, name, rateLimit, span } from '../arguments.t
 import { recordAccountAction, recordAction } from '../audit.ts';
 import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import type { Context } from '../context.ts';
-import { Failure, UsageError } from '../errors.ts';
+import { Failure, MOVING, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { listMovedKeys } from '../list-moved-keys.ts';
 import type { Digest } from '../move/compare-rows.ts';
@@ -44,6 +45,7 @@ function stateCommand(about: string, suspended: boolean): CommandSpec {
     async run(context, reference: string) {
       const account = await update(context, reference, async (transaction, id) => {
         const before = await lockAccount(transaction, id);
+        if (await isMoving(transaction, id)) throw new Failure(MOVING);
         if ((before?.state === 'suspended') === suspended) return;
         await setSuspended(transaction, id, suspended);
         await recordAccountAction(transaction, id, suspended ? 'account_suspended' : 'account_resumed');

@@ -1,4 +1,4 @@
-import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import { isSealedWithCurrentKey, type SecretsKeys } from '@orders/database/accounts/seal.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { Failure } from '../errors.ts';
 import { checkUsers, ofAccounts } from './copy-rows.ts';
@@ -19,15 +19,35 @@ select (select number from installation) as number,
        (select rolsuper from pg_roles where rolname = current_user)
          or exists (select from pg_roles where rolname = 'pg_create_subscription' and pg_has_role(oid, 'usage')) as may_subscribe`;
 
-/** The newest sealed secrets of some accounts. */
+/** The sealed secrets of some accounts. */
 const SEALED = (condition: string) => `
-(select account_id, sealed from signing_secrets where ${condition} order by secret_id desc limit 20)
-union all (select account_id, sealed from sources where sealed is not null and ${condition} order by source_number desc limit 20)
-union all (select account_id, sealed from endpoints where ${condition} order by endpoint_number desc limit 20)`;
+select account_id, sealed from signing_secrets where ${condition}
+union all select account_id, unnest(array[sealed, previous_sealed]) from sources where sealed is not null and ${condition}
+union all select account_id, sealed from endpoints where ${condition}`;
 
-async function canOpen(connection: Connection, keys: SecretsKeys, condition: string): Promise<boolean> {
-  const secrets = await run<{ account_id: number; sealed: Buffer }>(connection, SEALED(condition));
-  return secrets.every(({ account_id, sealed }) => tryToUnseal(keys, account_id, sealed) !== null);
+async function findSealed(
+  connection: Connection,
+  condition: string,
+): Promise<{ account_id: number; sealed: Buffer }[]> {
+  const found = await run<{ account_id: number; sealed: Buffer | null }>(connection, SEALED(condition));
+  return found.flatMap(({ account_id, sealed }) => (sealed ? [{ account_id, sealed }] : []));
+}
+
+/** @throws {Failure} if the current key does not open all secrets of these accounts, or is not shown to be that of the other installation. */
+async function checkSecrets(source: Connection, target: Connection, keys: SecretsKeys, accountIds: readonly number[]) {
+  const [here, there] = [await findSealed(source, ofAccounts(accountIds)), await findSealed(target, 'true')];
+  const canOpen = ({ account_id, sealed }: { account_id: number; sealed: Buffer }) =>
+    isSealedWithCurrentKey(keys, account_id, sealed);
+  if (!here.every(canOpen))
+    throw new Failure(
+      'SECRETS_KEY does not open the secrets of this account: set that of this installation, or finish its exchange.',
+    );
+  if (here.length > 0 && there.length === 0)
+    throw new Failure(
+      'Nothing shows whether the other installation has the same SECRETS_KEY: run orders signing enable for an account there first.',
+    );
+  if (!there.every(canOpen))
+    throw new Failure('SECRETS_KEY does not open the secrets of the other installation: both need the same.');
 }
 
 /**
@@ -52,10 +72,7 @@ export async function checkMove(
   const taken = `select account_id from accounts where ${ofAccounts(accountIds)}`;
   const [account] = await run<{ account_id: number }>(target, taken);
   if (account) throw new Failure(`The other installation has an account ${account.account_id} already.`);
-  if (!(await canOpen(source, keys, ofAccounts(accountIds))))
-    throw new Failure('SECRETS_KEY does not open the secrets of this account: set that of this installation.');
-  if (!(await canOpen(target, keys, 'true')))
-    throw new Failure('SECRETS_KEY does not open the secrets of the other installation: both need the same.');
+  await checkSecrets(source, target, keys, accountIds);
   if (here.wal_level !== 'logical')
     throw new Failure('Set wal_level = logical in the Postgres of DATABASE_URL, and restart it.');
   if (!here.may_replicate) throw new Failure('The role of DATABASE_URL needs the attribute REPLICATION.');

@@ -60,14 +60,14 @@ async function findOpenWork(connection: Connection, accountIds: readonly number[
  */
 export async function drainAccounts(
   source: Database,
-  accountIds: readonly number[],
+  { account_id, account_ids: accountIds }: { account_id: number; account_ids: readonly number[] },
   report: (line: string) => void,
 ): Promise<void> {
   const ofIntake = `select count(*) as early from accounts
     where ${ofAccounts(accountIds)} and moving_since > now() - interval '${CLOSED_EVERYWHERE_SECONDS} seconds'`;
   while (((await run<{ early: number }>(source, ofIntake))[0]?.early ?? 0) > 0) await sleep(POLL_MS);
   for (;;) {
-    await guardAccounts(source, { except: accountIds });
+    await setGuarded(source, account_id, false);
     let reported: string | null = null;
     for (;;) {
       const open = await findOpenWork(source, accountIds);
@@ -76,36 +76,33 @@ export async function drainAccounts(
       reported = open;
       await sleep(POLL_MS);
     }
-    await guardAccounts(source);
+    await setGuarded(source, account_id, true);
     if ((await findOpenWork(source, accountIds)) === null) return;
   }
 }
 
 /**
- * Makes the triggers that reject new rows of all closed accounts. Each waits for the transactions that are writing its table.
+ * Makes or removes the triggers that reject new rows of an account that is moved, and of its test account. Each waits for the transactions
+ * that are writing its table.
  *
- * @param options.except accounts that are not guarded.
  * @throws {pg.DatabaseError} as `withLockRetries`.
  */
-export async function guardAccounts(
-  source: Database,
-  { except = [] }: { except?: readonly number[] } = {},
-): Promise<void> {
+export async function setGuarded(source: Database, accountId: number, isDrained: boolean): Promise<void> {
+  await execute(source, 'update account_moves set is_drained = $2 where account_id = $1', [accountId, isDrained]);
   for (const table of GUARDED)
     await withLockRetries(source, async (transaction) => {
       // Serializes moves of several accounts, as each replaces the triggers.
       await execute(transaction, 'lock table account_moves in exclusive mode');
-      const closed = await run<{ account_id: number }>(
+      const drained = await run<{ account_id: number }>(
         transaction,
-        'select account_id from accounts where moving_since is not null and account_id <> all($1) order by account_id',
-        [except],
+        'select unnest(account_ids) as account_id from account_moves where is_drained order by account_id',
       );
       const [trigger] = await run<{ definition: string }>(
         transaction,
         `select pg_get_triggerdef(oid) as definition from pg_trigger where tgname = 'keep_moved_accounts' and tgrelid = $1::regclass`,
         [table],
       );
-      const ids = closed.map(({ account_id }) => account_id).join(',');
+      const ids = drained.map(({ account_id }) => account_id).join(',');
       // The ids as Postgres writes them: nothing is locked if they are guarded already.
       if (trigger ? trigger.definition.includes(`'{${ids}}'`) : ids === '') return;
       await execute(

@@ -21,7 +21,7 @@ where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname <>
 /** Rows in which a user is told by the e-mail address, as the ids can differ. */
 const PEOPLE: Record<string, string> = {
   memberships: `select r.account_id, u.email, r.role, r.created_at from memberships r join users u on u.id = r.user_id`,
-  review_views: `select r.account_id, u.email, r.view_id, r.name, r.query from review_views r join users u on u.id = r.user_id`,
+  review_views: `select r.account_id, u.email, r.view_id, r.name, r.query from review_views r join users u on u.id = r.user_id and u.role = 'account_holder'`,
 };
 
 /**

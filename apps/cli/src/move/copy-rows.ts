@@ -58,12 +58,12 @@ export const ofAccounts = (accountIds: readonly number[]): string => `account_id
 
 const OF_USER = ['user_credentials', 'user_second_factors', 'user_passkeys'] as const;
 
-/** The users of accounts, and those of the same e-mail address, or else the same id, in the other installation. */
+/** The users of accounts, without operators, whose views stay, and those of the same e-mail address, or else the same id, in the other installation. */
 async function matchUsers(source: Connection, target: Connection, accountIds: readonly number[]) {
   const tables = OF_PEOPLE.map((table) => `select user_id from ${table} where ${ofAccounts(accountIds)}`);
   const users = await run<{ id: string; email: string }>(
     source,
-    `select id, email from users where id in (${tables.join(' union ')})`,
+    `select id, email from users where role = 'account_holder' and id in (${tables.join(' union ')})`,
   );
   const there = await run<{ id: string; email: string; role: string }>(
     target,
@@ -115,7 +115,13 @@ export async function copyPeople(
       await execute(
         into,
         `insert into ${table} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${table}, $1::json)`,
-        [JSON.stringify(rows.map(({ row }) => ({ ...row, user_id: idThere.get(row.user_id) })))],
+        [
+          JSON.stringify(
+            rows.flatMap(({ row }) =>
+              idThere.has(row.user_id) ? [{ ...row, user_id: idThere.get(row.user_id) }] : [],
+            ),
+          ),
+        ],
       );
     }
   });

@@ -5,7 +5,7 @@ import { ACCOUNT_MOVE_LOCK, type Connection, execute, inTransaction, run } from 
 import { recordAccountAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { checkMove } from './check-move.ts';
-import { closeAccounts, drainAccounts, guardAccounts, openAccounts } from './close-account.ts';
+import { closeAccounts, drainAccounts, openAccounts, setGuarded } from './close-account.ts';
 import { type Digest, digestRows } from './compare-rows.ts';
 import { copyPeople, copyRows, ofAccounts } from './copy-rows.ts';
 import { COPIED, OF_PEOPLE, REPLICATED } from './moved-tables.ts';
@@ -61,8 +61,7 @@ export async function moveAccount(
   return alone(source, accountId, async () => {
     let move = (await findMove(source, accountId)) ?? (await beginMove(installations, accountId, toUrl));
     if (move.step === 'undoing') throw new Failure('This move is being undone: finish that with --undo.');
-    if (move.to_url !== toUrl)
-      throw new Failure(`This account is being moved to ${move.to_url}: undo that with --undo.`);
+    if (move.to_url !== toUrl) move = await changeUrl(source, move, toUrl);
     let compared: Digest[] | null = null;
     const steps: Partial<Record<Step, () => Promise<Step>>> = {
       copying: () => copyOpen(installations, move),
@@ -93,7 +92,7 @@ export async function undoMove({ source, target, report }: Installations, accoun
     if (move.step === 'switched' || move.step === 'done')
       throw new Failure('This account belongs to the other installation already, so its move cannot be undone.');
     const { account_ids } = move;
-    await guardAccounts(source, { except: account_ids });
+    await setGuarded(source, accountId, false);
     await inTransaction(source, async (transaction) => {
       await setStep(transaction, move, 'undoing');
       const opened = await openAccounts(transaction, account_ids);
@@ -159,6 +158,18 @@ async function beginMove({ source, target, keys }: Installations, accountId: num
   });
 }
 
+/** The address of the other installation can change, or be corrected, at any time. */
+async function changeUrl(source: Database, move: Move, toUrl: string): Promise<Move> {
+  const { account_id, account_ids } = move;
+  await inTransaction(source, async (transaction) => {
+    await execute(transaction, 'update account_moves set to_url = $2 where account_id = $1', [account_id, toUrl]);
+    const moved = `update accounts set moved_to = $1 where ${ofAccounts(account_ids)} and moved_to is not null`;
+    if ((await execute(transaction, moved, [toUrl])) > 0)
+      await recordAccountAction(transaction, account_id, 'account_moved', { to: toUrl });
+  });
+  return { ...move, to_url: toUrl };
+}
+
 /** Copies rows while the account works, and closes it then. */
 async function copyOpen({ source, target, sourceUrl, report }: Installations, move: Move): Promise<Step> {
   if (!(await isSubscribed(target, move.account_id))) {
@@ -186,7 +197,7 @@ async function expectAccounts(connection: Connection, { account_id, account_ids 
 /** Processes what was accepted, copies the rest, and compares. */
 async function copyClosed({ source, target, report }: Installations, move: Move): Promise<Digest[]> {
   const { account_id, account_ids } = move;
-  await drainAccounts(source, account_ids, report);
+  await drainAccounts(source, move, report);
   await expectAccounts(source, move);
   // It is disabled or gone if it was interrupted after it had compared.
   if (await isSubscribed(target, account_id)) {

@@ -2,6 +2,7 @@ import {
   type Account,
   createAccount,
   findAccount,
+  isMoving,
   lockAccount,
   setRateLimit,
   setSuspended,
@@ -73,6 +74,10 @@ export function accountRoutes({ database, config }: PortalDeps): Router {
     const before = id === null ? null : await lockAccount(transaction, id);
     if (!before) throw new Problem('account_not_found');
     const { account_id: accountId } = before;
+    if (await isMoving(transaction, accountId))
+      throw new Problem('account_suspended', {
+        detail: 'This account is being moved to another installation, or was.',
+      });
     if (change.suspended !== undefined && change.suspended !== (before.state === 'suspended')) {
       await setSuspended(transaction, accountId, change.suspended);
       await record(transaction, request, accountId, change.suspended ? 'account_suspended' : 'account_resumed');

@@ -68,7 +68,8 @@ export async function removeOrphanedDeliveries(database: Database, stopping: Abo
          ) as next
        )
        select account_id, endpoint_number from present p
-       where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
+       where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)
+         and not exists (select from accounts a where a.account_id = p.account_id and a.moving_since is not null)`,
     );
     for (const { account_id, endpoint_number } of orphaned) {
       const removeChunk = () =>

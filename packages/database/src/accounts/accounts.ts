@@ -69,7 +69,16 @@ export async function findAccountsByName(connection: Connection, name: string): 
   return run<Account>(connection, `${SELECT} where a.name = $1 order by a.account_id`, [name]);
 }
 
-/** Suspends or resumes an account and its test account, which is not resumed alone; effective in intake within 5 seconds. Receipts accepted before are still processed. An account that is being moved, or was, stays as it is. */
+/** Whether an account is being moved to another installation, or was. */
+export async function isMoving(connection: Connection, accountId: number): Promise<boolean> {
+  const moving = 'select from accounts where account_id = $1 and moving_since is not null';
+  return (await run(connection, moving, [accountId])).length > 0;
+}
+
+/**
+ * Suspends or resumes an account and its test account, which is not resumed alone; effective in intake within 5 seconds. Receipts accepted
+ * before are still processed. An account that is being moved, or was, stays as it is.
+ */
 export async function setSuspended(connection: Connection, accountId: number, suspended: boolean): Promise<void> {
   await execute(
     connection,

@@ -10,20 +10,22 @@ create table account_moves (
   -- copying: replicated, while the account works. closed: nothing new is accepted, and the rest is processed and copied. compared: both
   -- sides have the same. switched: the account belongs to the other installation, and cannot come back. undoing: what was copied is removed.
   step        text not null check (step in ('copying', 'closed', 'compared', 'switched', 'done', 'undoing')),
+  -- Nothing is left to be processed, so triggers reject new rows.
+  is_drained  boolean not null default false,
   started_at  timestamptz not null default now(),
   -- The users that the other installation lacked.
   user_ids    text[] not null default '{}'
 );
 
 -- What a trigger on these tables does with rows of accounts that are being moved, or were: whatever a process knew of the account before, it
--- changes nothing here. Of audit entries, those about people and their reading are recorded, and what an operator does with the copy that stays, such
--- as an erasure.
+-- changes nothing here. Of audit entries, those about people and their reading are recorded, and what changes the copy that stays.
 create function reject_row_of_moved_account() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   if tg_table_name = 'audit_events' then
     if new.subject like 'user:%' or new.action in ('personal_data_read', 'orders_exported') then return new; end if;
-    if new.actor like 'operator:%' and exists (select from accounts where account_id = new.account_id and moved_to is not null) then
+    if new.action in ('account_moved', 'order_erased', 'orders_archived', 'signing_resealed')
+       and exists (select from accounts where account_id = new.account_id and moved_to is not null) then
       return new;
     end if;
   end if;

@@ -39,7 +39,7 @@ create table receipts (
   history          jsonb,
   primary key (receipt_id, account_id)
 ) partition by range (receipt_id);
--- Room for the updates of a receipt on its page. The weekly partitions have more, see create-partition.ts.
+-- Room for the updates of a receipt on its page. The weekly partitions have more, see create-partitions.ts.
 create table receipts_default partition of receipts default with (fillfactor = 50);
 
 -- The bodies as received, one row for all receipts of an account in one write batch: one insert and one index entry for all of them, and
