@@ -104,8 +104,6 @@ begin
   grant select, insert, update (written_at) on orders to orders_worker;
   grant select, insert on order_keys to orders_worker;
   grant execute on function make_order_partitions(bigint), begin_order_range() to orders_worker;
-  -- A new partition of receipts gets the triggers of the table.
-  grant execute on function reject_row_of_moved_account() to orders_worker;
   -- An order whose cancellation is held is written as cancelled, with audit.
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
   -- It raises an order that its platform cancelled and then ordered again.

@@ -88,5 +88,9 @@ test('before anything is changed, what is missing is said', async () => {
 test('secrets that the other installation could not open do not move', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'Sealed');
   await enableSigning(cli.db, randomBytes(32), account_id);
-  expect(await rejected([String(account_id), ...TO])).toMatch(/^SECRETS_KEY does not open/);
+  const id = String(account_id);
+  expect(await rejected([id, ...TO])).toMatch(/^SECRETS_KEY does not open/);
+  const known = await cli.json('accounts', 'create', 'Unknown there');
+  await cli.json('signing', 'enable', String(known.account_id));
+  expect(await rejected([String(known.account_id), ...TO])).toMatch(/^Nothing shows whether the other installation/);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setGuarded } from '@orders/cli/move/close-account.ts';
 import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { PUBLISH_LOCK } from '@orders/database/run.ts';
@@ -331,6 +332,24 @@ test('the worker creates and drops partitions, including those of the owner, and
         // Only partitions have storage settings.
         expect([name, error.code]).toEqual(['receipts', '42809']);
       });
+  } finally {
+    await worker.destroy();
+  }
+});
+
+test('the worker makes partitions of receipts while an account is moved, whose receipts are rejected', async () => {
+  const { id } = await stack.account();
+  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
+  const database = connectionOf(owner);
+  const move = { account_id: id, account_ids: [id], to_url: 'https://orders-2.example.com', step: 'closed' };
+  try {
+    await owner('account_moves').insert(move);
+    await setGuarded(database, id, true);
+    expect(await createPartitions(connectionOf(worker), Date.now() + 200 * DAY)).not.toEqual([]);
+    const late = worker('order_keys').insert({ account_id: id, source_order_id: 'late', held_at: new Date() });
+    await expect(late).rejects.toMatchObject({ code: '55006' });
+    await setGuarded(database, id, false);
+    await owner('account_moves').where({ account_id: id }).delete();
   } finally {
     await worker.destroy();
   }

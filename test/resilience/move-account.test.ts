@@ -40,6 +40,8 @@ async function open(installation: number, secretsKey?: Buffer): Promise<Installa
 beforeAll(async () => {
   here = await open(3);
   there = await open(4, here.stack.secretsKey);
+  // Shows that its SECRETS_KEY is the same.
+  await there.stack.account({ signing: true });
 });
 afterAll(async () => {
   await here?.stack.close();
@@ -279,6 +281,11 @@ test('an account moves under load: nothing is lost or doubled, and it goes on th
   const colleague = await createPerson(sides().here.stack, account.id, 'reviewer');
   const known = await createPerson(sides().there.stack);
   await knex('users').where({ email: known.email }).update({ email: colleague.email });
+  // A view of an operator, who is no member.
+  const operator = { id: 'an-operator', email: 'an-operator@example.com', name: 'Omar', role: 'operator' };
+  await sides().here.stack.database.knex('users').insert(operator);
+  const view = { account_id: account.id, user_id: operator.id, name: 'mine', query: 'severity=blocks' };
+  await sides().here.stack.database.knex('review_views').insert(view);
   const undoable = await shop.confirm('review');
   await extendUndo(sides().here.stack.database.knex, [undoable]);
   const sender = startSender(account, 'load');
@@ -340,6 +347,7 @@ test('an account moves under load: nothing is lost or doubled, and it goes on th
     'reviewer',
   ]);
   expect(await knex('users').where({ email: colleague.email })).toHaveLength(1);
+  expect(await knex('users').where({ email: operator.email })).toEqual([]);
 
   // Here it stays closed, whatever a process still believes.
   expect(new Set(await guards())).toEqual(new Set(GUARDED));
@@ -409,6 +417,29 @@ test('a move goes on after each interruption: of the command, and of either Post
   await sender.stop();
   await expectMoved(shop, sender.accepted);
   await shop.receiver.close();
+}, 600_000);
+
+test('an account that is not drained yet is not guarded by the move of another one', async () => {
+  const { knex } = sides().here.stack.database;
+  const waiting = await sides().here.stack.account();
+  const other = await sides().here.stack.account();
+  await move(waiting, ['--to', TO], { at: 'step: closed' });
+  expect(await move(other, ['--to', TO])).toMatchObject({ code: 0 });
+  const lateOrder = (account: TestAccount) =>
+    knex('order_keys').insert({ account_id: account.id, source_order_id: 'late', held_at: new Date() });
+  await expect(lateOrder(other)).rejects.toMatchObject({ code: '55006' });
+  await lateOrder(waiting);
+  const corrected = 'https://orders-5.example.com';
+  expect(await move(other, ['--to', corrected])).toMatchObject({ code: 0 });
+  expect(await knex('accounts').where({ account_id: other.id }).first('moved_to')).toEqual({ moved_to: corrected });
+  const resumed = await runCli(['accounts', 'resume', String(other.id)], {
+    env: environment(),
+    localDirectory: NOWHERE,
+    stdout: { write: () => true },
+    stderr: { write: (text) => expect(text).toContain('being moved to another installation, or was') },
+  });
+  expect(resumed).toBe(1);
+  expect(await move(waiting, ['--undo'])).toMatchObject({ code: 0 });
 }, 600_000);
 
 test('the network between the two is cut while rows are replicated', async () => {
