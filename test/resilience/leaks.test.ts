@@ -218,7 +218,7 @@ async function readEvents(intake: App, account: TestAccount): Promise<void> {
 async function refuseAll(
   intake: App,
   account: TestAccount,
-  others: Record<'suspended' | 'revoked' | 'plain' | 'reader' | 'elsewhere' | 'signedOnly', TestAccount>,
+  others: Record<'suspended' | 'revoked' | 'plain' | 'reader' | 'elsewhere' | 'signedOnly' | 'moved', TestAccount>,
 ) {
   const body = markedOrder();
   const key = bearer(account.key);
@@ -228,7 +228,7 @@ async function refuseAll(
   await post('/ingest/orders', { ...BESIDE, Authorization: `Basic ${SECRET['credentials of another scheme']}` });
   for (const wrong of [SECRET['a key of no account'], SECRET['what is no key'], others.revoked.key])
     await post('/ingest/orders', bearer(wrong));
-  for (const { key: refused } of [others.suspended, others.reader, others.elsewhere, others.signedOnly])
+  for (const { key: refused } of [others.suspended, others.reader, others.elsewhere, others.signedOnly, others.moved])
     await post('/ingest/orders', { ...bearer(refused), 'X-Forwarded-For': PERSONAL.email });
   await post('/ingest/webhook', signed(others.plain.key, SECRET['a signature of another secret']));
   await post('/ingest/webhook', key);
@@ -475,8 +475,10 @@ async function prepare() {
       key: (await createKey(connectionOf(knex), plain.id, 'elsewhere', { addresses: ['203.0.113.7'] })).key,
     },
     signedOnly: await stack.account({ signing: true }),
+    moved: await stack.account(),
   };
   await setSignedOnly(connectionOf(knex), others.signedOnly.id, true);
+  await knex('accounts').where({ account_id: others.moved.id }).update({ moved_to: 'https://orders-2.example.com' });
   await setSuspended(connectionOf(knex), others.suspended.id, true);
   await revokeKey(connectionOf(knex), (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
   const newer = await rotateSigning(connectionOf(knex), stack.secretsKey, account.id, 60_000);
@@ -500,6 +502,7 @@ async function prepare() {
     'the key of a suspended account': others.suspended.key,
     'a key without the scope': others.reader.key,
     'a key for another address': others.elsewhere.key,
+    'the key of a moved account': others.moved.key,
     'the key of an account without signing': others.plain.key,
     'a signing secret': account.secret as string,
     'the newer signing secret': newer?.secret as string,

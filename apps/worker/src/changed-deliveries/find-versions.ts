@@ -54,7 +54,7 @@ from (
   ) as c on true
   left join lateral (
     select changes, decision from changed_deliveries
-    where account_id = i.account_id and order_id = i.order_id and modified_at is not null
+    where account_id = i.account_id and order_id = i.order_id and (modified_at is null) is false
     order by modified_at desc, receipt_id desc limit 1
   ) as before on true
   where o.receipt_id <> i.receipt_id
