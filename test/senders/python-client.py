@@ -106,7 +106,7 @@ class Errors(unittest.TestCase):
             for one in [*copies, copy.copy(error), copy.deepcopy(error)]:
                 self.assertIs(type(one), type(error))
                 self.assertEqual((one.args, str(one), vars(one)), (error.args, str(error), vars(error)))
-        self.assertEqual(len(every), 15)
+        self.assertEqual(len(every), 16)
 
     def test_they_are_those_of_python(self):
         self.assertIsInstance(error_of(nowhere().submit_order, {}), builtins.ConnectionError)
