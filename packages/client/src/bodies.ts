@@ -1,4 +1,3 @@
-import type { CallOptions } from './options.ts';
 import type { Cancellation, CancellationList, Payload } from './types.ts';
 
 const encoder = new TextEncoder();
@@ -62,14 +61,6 @@ export const toHex = (bytes: ArrayBuffer): string =>
 /** The idempotency key that follows from a body: its SHA-256. */
 export async function contentKeyOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(await crypto.subtle.digest('SHA-256', body));
-}
-
-/** The options of calls that cancel orders. */
-export interface CancelOptions extends CallOptions {
-  /** `webhook` signs the request, as `sendWebhook` does (default `rest`). */
-  via?: 'rest' | 'webhook' | undefined;
-  /** For webhooks, replaces the client's secret. */
-  signingSecret?: string | undefined;
 }
 
 /** The body for one cancellation. */

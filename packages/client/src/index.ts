@@ -1,4 +1,3 @@
-export type { CancelOptions } from './bodies.ts';
 export {
   AuthenticationError,
   ConnectionError,
@@ -17,7 +16,14 @@ export {
   VerificationError,
   WrongInstallationError,
 } from './errors.ts';
-export type { CallOptions, ClientOptions, EventPageOptions, EventsOptions, SubmitOptions } from './options.ts';
+export type {
+  CallOptions,
+  CancelOptions,
+  ClientOptions,
+  EventPageOptions,
+  EventsOptions,
+  SubmitOptions,
+} from './options.ts';
 export { OrdersClient } from './orders-client.ts';
 export { requestIdOf } from './reply.ts';
 export { signBody, verifySignature } from './signature.ts';

@@ -34,6 +34,14 @@ export interface CallOptions {
   maxRetries?: number | undefined;
 }
 
+/** The options of calls that cancel orders. */
+export interface CancelOptions extends CallOptions {
+  /** `webhook` signs the request, as `sendWebhook` does (default `rest`). */
+  via?: 'rest' | 'webhook' | undefined;
+  /** For webhooks, replaces the client's secret. */
+  signingSecret?: string | undefined;
+}
+
 /** The options of calls that send orders. */
 export interface SubmitOptions extends CallOptions {
   /**

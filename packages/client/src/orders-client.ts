@@ -1,18 +1,11 @@
-import {
-  bytesOf,
-  bytesOfPayload,
-  type CancelOptions,
-  cancellationOf,
-  cancellationsOf,
-  contentKeyOf,
-  toLines,
-} from './bodies.ts';
+import { bytesOf, bytesOfPayload, cancellationOf, cancellationsOf, contentKeyOf, toLines } from './bodies.ts';
 import { call } from './call.ts';
 import { followEvents, requestEvents } from './events.ts';
 import {
   assertKnown,
   assertVia,
   type CallOptions,
+  type CancelOptions,
   type ClientOptions,
   type Connection,
   type EventPageOptions,
