@@ -8,7 +8,7 @@ import {
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { createApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
+import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -240,6 +240,12 @@ test('a key of another installation gets its address on each route; of an instal
     }
   const mistyped = createApiKey({ installation: 8 }).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
   expect((await api.order({ id: 0, key: mistyped, secret: null }, ORDER)).status).toBe(401);
+  // Of an account that was moved to here, revoked since: the installation that it left does not know that.
+  const { id } = await accountWith({});
+  const revoked = createApiKey({ installation: 8 });
+  const issued = { account_id: id, name: 'moved here', key_hash: hashApiKey(revoked), last_four: revoked.slice(-4) };
+  await knex('api_keys').insert({ ...issued, revoked_at: knex.fn.now() });
+  expect((await api.order({ id, key: revoked, secret: null }, ORDER)).status).toBe(401);
   await close();
 });
 

@@ -147,6 +147,11 @@ test('the URL of another installation gets its address; of an installation witho
   });
   for (const id of [createSourceId(9), createSourceId(), 'src_8_x', 'src_8'])
     expect(await send(id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  // Of an account that was moved to here, removed since.
+  const removed = createSourceId(8);
+  const { source_number } = await createTestSource(stack, await stack.account(), 'shopify');
+  await knex('sources').where({ source_number }).update({ source_id: removed, removed_at: knex.fn.now() });
+  expect(await send(removed)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   await beside.close();
 });
 
