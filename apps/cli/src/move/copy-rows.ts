@@ -1,20 +1,25 @@
 import type { Database } from '@orders/database/connect.ts';
 import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { Failure } from '../errors.ts';
-import { OF_PEOPLE } from './moved-tables.ts';
+import { COPIED, OF_ITS_SIDE, OF_PEOPLE, REPLICATED, SEARCH_TERMS } from './moved-tables.ts';
 
 /** Rows that are in memory at once; a row of bodies can have a mebibyte. */
 const CHUNK = 200;
 
-/** The columns of a table that a statement can set, by name. */
-async function columnsOf(connection: Connection, table: string): Promise<string> {
+/** The columns of a table, quoted and by name; without generated ones unless `withGenerated`. */
+export async function columnsOf(
+  connection: Connection,
+  table: string,
+  { except = [], withGenerated = false }: { except?: readonly string[]; withGenerated?: boolean } = {},
+): Promise<string[]> {
   const columns = await run<{ name: string }>(
     connection,
     `select quote_ident(attname) as name from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attname`,
-    [table],
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname <> all($2) and ($3 or attgenerated = '')
+     order by attname`,
+    [table, except, withGenerated],
   );
-  return columns.map(({ name }) => name).join(', ');
+  return columns.map(({ name }) => name);
 }
 
 /**
@@ -34,7 +39,7 @@ export async function copyRows(
     target,
     async (into) => {
       if (!add) await execute(into, `delete from ${table} where ${condition}`);
-      const columns = await columnsOf(into, table);
+      const columns = (await columnsOf(into, table)).join(', ');
       const insert = `insert into ${table} (${columns}) overriding system value
         select ${columns} from json_populate_recordset(null::${table}, $1::json) ${add ? 'on conflict do nothing' : ''}`;
       await inTransaction(source, async (from) => {
@@ -110,7 +115,7 @@ export async function copyPeople(
         source,
         `select row_to_json(t) as row from ${table} as t where ${ofAccounts(accountIds)}`,
       );
-      const columns = await columnsOf(into, table);
+      const columns = (await columnsOf(into, table)).join(', ');
       await execute(into, `delete from ${table} where ${ofAccounts(accountIds)}`);
       await execute(
         into,
@@ -124,5 +129,42 @@ export async function copyPeople(
         ],
       );
     }
+  });
+}
+
+/** Makes the accounts in the other installation, or sets them to what they are here; closed in any case. */
+export async function copyAccounts(source: Database, target: Database, accountIds: readonly number[]): Promise<void> {
+  const names = await columnsOf(target, 'accounts', { except: ['account_id', ...OF_ITS_SIDE] });
+  const [rows] = await run<{ rows: string }>(
+    source,
+    `select json_agg(a order by account_id)::text as rows from accounts a where ${ofAccounts(accountIds)}`,
+  );
+  await execute(
+    target,
+    `insert into accounts as a (account_id, suspended_at, moving_since, ${names.join(', ')}) overriding system value
+     select account_id, coalesce(suspended_at, now()), coalesce(moving_since, now()), ${names.join(', ')}
+     from json_populate_recordset(null::accounts, $1::json)
+     on conflict (account_id) do update set suspended_at = excluded.suspended_at, moving_since = excluded.moving_since,
+       ${names.map((name) => `${name} = excluded.${name}`).join(', ')} where a.moving_since is not null`,
+    [rows?.rows],
+  );
+}
+
+/** Removes what was copied, but for what belongs to no account. @throws {Failure} if an account is open there. */
+export async function removeCopied(
+  target: Database,
+  { account_ids, user_ids }: { account_ids: readonly number[]; user_ids: readonly string[] },
+): Promise<void> {
+  await inTransaction(target, async (transaction) => {
+    const open = `select from accounts where ${ofAccounts(account_ids)} and moving_since is null for update`;
+    if ((await run(transaction, open)).length > 0) throw new Failure('The account is open in the other installation.');
+    for (const table of [...REPLICATED, ...COPIED, ...OF_PEOPLE, ...SEARCH_TERMS])
+      await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
+    await execute(transaction, `delete from accounts where ${ofAccounts(account_ids)}`);
+    await execute(
+      transaction,
+      'delete from users u where id = any($1) and not exists (select from memberships m where m.user_id = u.id)',
+      [user_ids],
+    );
   });
 }

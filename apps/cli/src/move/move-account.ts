@@ -1,4 +1,4 @@
-import { lockAccount } from '@orders/database/accounts/accounts.ts';
+import { isMoving, lockAccount } from '@orders/database/accounts/accounts.ts';
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { ACCOUNT_MOVE_LOCK, type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
@@ -6,9 +6,9 @@ import { recordAccountAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { checkMove } from './check-move.ts';
 import { closeAccounts, drainAccounts, openAccounts, setGuarded } from './close-account.ts';
-import { type Digest, digestRows } from './compare-rows.ts';
-import { copyPeople, copyRows, ofAccounts } from './copy-rows.ts';
-import { COPIED, OF_PEOPLE, REPLICATED } from './moved-tables.ts';
+import { compareRows, type Digest } from './compare-rows.ts';
+import { copyAccounts, copyPeople, copyRows, ofAccounts, removeCopied } from './copy-rows.ts';
+import { COPIED, SEARCH_TERMS } from './moved-tables.ts';
 import {
   ensureOrderPartitions,
   isSubscribed,
@@ -40,9 +40,6 @@ export interface Installations {
   /** Receives a line about each step. */
   report(line: string): void;
 }
-
-/** Those whose rows are the same on both sides. */
-const COPIED_TABLES = [...REPLICATED, ...COPIED] as const;
 
 /**
  * Moves an account with its test account to another installation. Each step can be repeated, and is recorded once it is done, so a call after
@@ -218,25 +215,6 @@ async function copyClosed({ source, target, report }: Installations, move: Move)
   return compared;
 }
 
-/** @throws {Failure} if tables differ after those that do were copied again. */
-async function compareRows(
-  { source, target, report }: Pick<Installations, 'source' | 'target' | 'report'>,
-  accountIds: readonly number[],
-): Promise<Digest[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    const [here, there] = await Promise.all([digestRows(source, accountIds), digestRows(target, accountIds)]);
-    const differing = here.filter(({ rows, hash }, at) => rows !== there[at]?.rows || hash !== there[at]?.hash);
-    if (differing.length === 0) return here;
-    const names = differing.map(({ table }) => table).join(', ');
-    if (attempt === 3)
-      throw new Failure(`The two sides differ in: ${names}. Nothing was switched: run it again, or with --undo.`);
-    report(`copying again, as they differ: ${names}`);
-    for (const { table } of differing)
-      if ((COPIED_TABLES as readonly string[]).includes(table))
-        await copyRows(source, target, table, ofAccounts(accountIds), { replica: true });
-  }
-}
-
 /** From here on the account belongs to the other installation, and is closed here for good. */
 async function closeForGood(source: Database, move: Move): Promise<Step> {
   const { account_id, account_ids, to_url } = move;
@@ -258,16 +236,11 @@ async function openThere(source: Database, target: Database, move: Move): Promis
   );
   await inTransaction(target, async (transaction) => {
     await lockAccount(transaction, account_id);
-    const [closed] = await run<{ is_closed: boolean }>(
-      transaction,
-      'select moving_since is not null as is_closed from accounts where account_id = $1',
-      [account_id],
-    );
     // Opened before an interruption.
-    if (!closed?.is_closed) return;
+    if (!(await isMoving(transaction, account_id))) return;
     await openAccounts(transaction, account_ids);
     // Made again, as orders that were copied may have changed since.
-    for (const table of ['order_words', 'order_words_marks'])
+    for (const table of SEARCH_TERMS)
       await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
     const entries = await execute(
       transaction,
@@ -285,43 +258,4 @@ async function openThere(source: Database, target: Database, move: Move): Promis
     });
   });
   return setStep(source, move, 'done');
-}
-
-/** Makes the accounts in the other installation, or sets them to what they are here; closed in any case. */
-async function copyAccounts(source: Database, target: Database, accountIds: readonly number[]): Promise<void> {
-  const columns = await run<{ name: string }>(
-    target,
-    `select quote_ident(attname) as name from pg_attribute where attrelid = 'accounts'::regclass and attnum > 0 and not attisdropped
-     and attname not in ('account_id', 'suspended_at', 'moving_since', 'moved_to')`,
-  );
-  const names = columns.map(({ name }) => name);
-  const [rows] = await run<{ rows: string }>(
-    source,
-    `select json_agg(a order by account_id)::text as rows from accounts a where ${ofAccounts(accountIds)}`,
-  );
-  await execute(
-    target,
-    `insert into accounts as a (account_id, suspended_at, moving_since, ${names.join(', ')}) overriding system value
-     select account_id, coalesce(suspended_at, now()), coalesce(moving_since, now()), ${names.join(', ')}
-     from json_populate_recordset(null::accounts, $1::json)
-     on conflict (account_id) do update set suspended_at = excluded.suspended_at, moving_since = excluded.moving_since,
-       ${names.map((name) => `${name} = excluded.${name}`).join(', ')} where a.moving_since is not null`,
-    [rows?.rows],
-  );
-}
-
-/** Removes what was copied, but for what belongs to no account. @throws {Failure} if an account is open there. */
-async function removeCopied(target: Database, { account_ids, user_ids }: Move): Promise<void> {
-  await inTransaction(target, async (transaction) => {
-    const open = `select from accounts where ${ofAccounts(account_ids)} and moving_since is null for update`;
-    if ((await run(transaction, open)).length > 0) throw new Failure('The account is open in the other installation.');
-    for (const table of [...COPIED_TABLES, ...OF_PEOPLE, 'order_words', 'order_words_marks'])
-      await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
-    await execute(transaction, `delete from accounts where ${ofAccounts(account_ids)}`);
-    await execute(
-      transaction,
-      'delete from users u where id = any($1) and not exists (select from memberships m where m.user_id = u.id)',
-      [user_ids],
-    );
-  });
 }

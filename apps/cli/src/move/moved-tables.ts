@@ -35,6 +35,9 @@ export const COPIED = [
 /** Copied for the persons of the same e-mail address in the other installation. */
 export const OF_PEOPLE = ['memberships', 'review_views'] as const;
 
+/** Terms of the search, which a worker makes again from the orders. */
+export const SEARCH_TERMS = ['order_words', 'order_words_marks'] as const;
+
 /** What stays, and why. */
 export const STAYING: Record<string, string> = {
   accounts: 'its row is made by the move, closed until the switch',
@@ -47,6 +50,9 @@ export const STAYING: Record<string, string> = {
   unpublished_events: 'empty once the account is drained',
   dispatch_log: 'its positions are of this installation, where dispatching systems have read them',
 };
+
+/** Columns of accounts that say whether one is open, and so differ between the two sides. */
+export const OF_ITS_SIDE = ['suspended_at', 'moving_since', 'moved_to'] as const;
 
 /** Columns that change with no change of what they tell, left out of hashes. */
 export const IGNORED: Record<string, readonly string[]> = {

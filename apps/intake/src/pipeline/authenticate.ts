@@ -7,7 +7,7 @@ import { readBearerKey } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
 import { contextOf, keyOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
-import { type AuthenticatedKey, findAuthenticatedKeys, findIssuedKeys, touchKey } from './find-authenticated-keys.ts';
+import { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './find-authenticated-keys.ts';
 import { type OtherInstallations, rejectMoved } from './other-installations.ts';
 
 export interface Authenticator {
@@ -43,21 +43,12 @@ export function createAuthenticator(database: Database, installations: OtherInst
     // The time of last use is informative; a failure to store it must not fail the request.
     onFound: ({ accountId, keyId }) => void touchKey(database, accountId, keyId).catch(() => {}),
   });
-  const issued = createCachedLookUp<object>({
-    idOf: (key) => hashApiKey(key).toString('base64'),
-    find: (hashes) =>
-      findIssuedKeys(
-        database,
-        hashes.map((hash) => Buffer.from(hash, 'base64')),
-      ),
-  });
-
   return {
     async authenticate(request, _response, next) {
       const key = readBearerKey(request);
       const authenticated = keys.cached(key) ?? (await keys.find(key));
       if (!authenticated) {
-        await installations.reject(key, async () => (await issued.find(key)) !== undefined);
+        await installations.reject(key);
         throw new Problem('invalid_api_key');
       }
       rejectMoved(authenticated);

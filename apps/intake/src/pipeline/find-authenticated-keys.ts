@@ -60,20 +60,6 @@ export async function findAuthenticatedKeys(
   return found;
 }
 
-const FIND_ISSUED = {
-  name: 'find-issued-keys',
-  text: `
-select wanted.index::int as "index"
-from unnest($1::bytea[]) with ordinality as wanted(key_hash, index)
-cross join lateral (select from api_keys where key_hash = wanted.key_hash limit 1) as k`,
-};
-
-/** @returns for each hash whether a key has it, also one that is revoked or expired: an object, or null. */
-export async function findIssuedKeys(database: Database, keyHashes: readonly Buffer[]): Promise<(object | null)[]> {
-  const issued = new Set((await run<{ index: number }>(database, FIND_ISSUED, [keyHashes])).map(({ index }) => index));
-  return keyHashes.map((_, at) => (issued.has(at + 1) ? {} : null));
-}
-
 const TOUCH = {
   name: 'touch-key',
   text: `

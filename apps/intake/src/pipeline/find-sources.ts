@@ -52,17 +52,3 @@ export async function findSources(
   for (const { index, ...source } of rows) found[index - 1] = source;
   return found;
 }
-
-const FIND_MADE = {
-  name: 'find-made-sources',
-  text: `
-select wanted.index::int as "index"
-from unnest($1::text[]) with ordinality as wanted(source_id, index)
-cross join lateral (select from sources where source_id = wanted.source_id limit 1) as s`,
-};
-
-/** @returns for each id whether a source has it, also one that was removed: an object, or null. */
-export async function findMadeSources(database: Database, sourceIds: readonly string[]): Promise<(object | null)[]> {
-  const made = new Set((await run<{ index: number }>(database, FIND_MADE, [sourceIds])).map(({ index }) => index));
-  return sourceIds.map((_, at) => (made.has(at + 1) ? {} : null));
-}

@@ -7,7 +7,7 @@ import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
 import { rejectMoving } from './authenticate.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
-import { findMadeSources, findSources, type SourceOfDelivery } from './find-sources.ts';
+import { findSources, type SourceOfDelivery } from './find-sources.ts';
 import { type OtherInstallations, rejectMoved } from './other-installations.ts';
 
 export interface SourceIdentifier {
@@ -31,10 +31,6 @@ export function createSourceIdentifier(
     idOf: (sourceId) => sourceId,
     find: (sourceIds) => findSources(database, sourceIds),
   });
-  const made = createCachedLookUp<object>({
-    idOf: (sourceId) => sourceId,
-    find: (sourceIds) => findMadeSources(database, sourceIds),
-  });
   const prefix = `${basePath}${SOURCES_PATH}/`;
 
   return {
@@ -42,7 +38,7 @@ export function createSourceIdentifier(
       const sourceId = String(request.params.sourceId);
       const isId = isSourceId(sourceId);
       const source = isId ? await sources.find(sourceId) : undefined;
-      if (isId && !source) await installations.reject(sourceId, async () => (await made.find(sourceId)) !== undefined);
+      if (isId && !source) await installations.reject(sourceId);
       if (!source) throw new Problem('not_found', { detail: 'There is no source with this URL. Copy it again.' });
       rejectMoved(source);
       const context = contextOf(request);
