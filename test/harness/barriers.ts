@@ -21,6 +21,19 @@ export async function installBarriers(knex: Knex): Promise<void> {
     await knex.raw(`create trigger barrier_${id} ${trigger} execute function pass_barrier(${id})`);
 }
 
+/** Functions of the schema that limit their waits for locks wait without a limit, so that a slow machine changes no outcome. */
+export async function waitForLocksWithoutLimit(knex: Knex): Promise<void> {
+  await knex.raw(`
+    do $$ declare limited regprocedure; begin
+      for limited in
+        select oid from pg_proc
+        where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%lock_timeout=%'
+      loop
+        execute format('alter function %s set lock_timeout = 0', limited);
+      end loop;
+    end $$`);
+}
+
 /** A lock that other sessions wait for. */
 export interface Hold {
   /** Lets waiting sessions continue. Idempotent. */

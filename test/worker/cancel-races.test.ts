@@ -6,7 +6,15 @@ import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Reply } from '../harness/api.ts';
-import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
+import {
+  closeBarrier,
+  type Hold,
+  hold,
+  installBarriers,
+  untilPostponed,
+  waitForLocksWithoutLimit,
+  whoWait,
+} from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { dispatch, extendUndo, makeReviewOlder } from '../harness/review-list.ts';
@@ -17,8 +25,6 @@ import { useStack } from '../harness/use-stack.ts';
 const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
 const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
-/** The arguments of the function by which intake cancels. */
-const CANCEL_ORDERS = 'cancel_orders(integer, bigint, integer, text[], text[])';
 /** One intake decides an account's cancellations one request at a time. */
 let otherIntake: RunningIntake;
 let holds: Hold[] = [];
@@ -29,8 +35,7 @@ const { stack, knex, db, intake, api, account } = useStack({ intake: true, accou
 beforeAll(async () => {
   otherIntake = await stack.intake();
   await installBarriers(knex);
-  // On a slow machine, a cancellation would be refused while the test prepares the other side.
-  await knex.raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);
+  await waitForLocksWithoutLimit(knex);
 });
 afterEach(async () => {
   for (const { release } of holds) await release();

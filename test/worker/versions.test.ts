@@ -5,7 +5,7 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { ascending } from '@orders/database/receipts/uuids.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
-import { hold, whoWait } from '../harness/barriers.ts';
+import { hold, waitForLocksWithoutLimit, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -102,6 +102,7 @@ describe('the version of an order that counts is the newest by the clock of the 
   });
 
   test('of a cancellation that arrives while a newer version is written', async () => {
+    await waitForLocksWithoutLimit(knex);
     await send(0, 'processing');
     const writing = await hold(
       knex,
