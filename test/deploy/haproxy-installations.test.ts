@@ -85,12 +85,12 @@ describeWith('haproxy')('haproxy before two installations', () => {
     const lines = ['0 installation0', '1 installation1', `${second.intake.api.url} installation1`];
     await writeFile(join(directory, 'installations.map'), `${lines.join('\n')}\n`);
     const port = await freePort();
-    const unused = await freePort();
+    const [unused, statsPort] = [await freePort(), await freePort()];
     const shipped = await readShippedConfig('haproxy/installations.cfg', {
       '/run/haproxy/admin.sock': join(directory, 'admin.sock'),
       'maxconn 8000': 'maxconn 200',
       '127.0.0.1:8080': `127.0.0.1:${port}`,
-      '127.0.0.1:8404': `127.0.0.1:${await freePort()}`,
+      '127.0.0.1:8404': `127.0.0.1:${statsPort}`,
       '127.0.0.1:8091 port 9091': `127.0.0.1:${ports[0]} port ${adminPorts[0]}`,
       '127.0.0.1:8092 port 9092': `127.0.0.1:${unused}`,
       '127.0.0.1:8191 port 9191': `127.0.0.1:${ports[1]} port ${adminPorts[1]}`,
@@ -112,12 +112,14 @@ describeWith('haproxy')('haproxy before two installations', () => {
       },
     });
     const url = `http://127.0.0.1:${port}`;
-    const isUp = (key: string) =>
-      fetch(`${url}/ingest/status/x`, { headers: { Authorization: `Bearer ${key}` } }).then(
-        ({ status }) => status === 404,
-        () => false,
+    // It takes each server for up until its checks have failed.
+    await until('haproxy has checked the servers', async () => {
+      const stats = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
+        (reply) => reply.text(),
+        () => '',
       );
-    for (const { account } of [first, second]) await until('haproxy sees the intake', () => isUp(account.key));
+      return stats.match(/^installation[01],(intake1,(?:[^,]*,){15}UP|intake2,(?:[^,]*,){15}DOWN)/gm)?.length === 4;
+    });
     api = await openApi(url);
   });
 

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { digestRows } from '@orders/cli/move/compare-rows.ts';
@@ -11,6 +9,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { inTransaction } from '@orders/database/run.ts';
 import { mainOf, startProgram } from '@orders/test-services/apps.ts';
+import { startLink } from '@orders/test-services/link.ts';
 import { until } from '@orders/test-services/until.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
@@ -199,41 +198,6 @@ const guards = async () =>
   ).rows
     .map(({ name }: { name: string }) => name)
     .toSorted();
-
-/** A connection to a Postgres that can be cut. */
-async function startLink(to: string) {
-  const target = new URL(to);
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((client) => {
-    if (isCut) return client.destroy();
-    const service = connect(Number(target.port), target.hostname);
-    for (const [socket, other] of [
-      [client, service],
-      [service, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket) && other.destroy());
-    }
-    return client.pipe(service).pipe(client);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const cut = () => {
-    isCut = true;
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    url: Object.assign(new URL(to), { port: String((server.address() as AddressInfo).port) }).href,
-    cut,
-    mend() {
-      isCut = false;
-    },
-    async close() {
-      cut();
-      await once(server.close(), 'close');
-    },
-  };
-}
 
 const TO = 'https://orders-4.example.com';
 /** What the command prints when it begins each step, and between. */

@@ -17,7 +17,6 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty
 import { startMachines, whyNoMachines } from '@orders/test-services/machines.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { type StoresCluster, startStoresCluster, whyNoCluster } from '@orders/test-services/stores-cluster.ts';
 import { type App, startApp } from './apps.ts';
@@ -45,6 +44,11 @@ export interface Deployment {
   /** The URLs of the intakes. */
   urls: string[];
   senders: Sender[];
+  secretsKey: Buffer;
+  /** For files of more services; gone at the end. */
+  directory: string;
+  /** Starts a process of an app with these settings added to those of the deployment. The caller closes it. */
+  launch(app: string, name: string, own: Record<string, string>): Promise<App>;
   stop(): Promise<void>;
 }
 
@@ -70,8 +74,16 @@ const SENDERS_WITH_EVENTS = 2;
 const DISK_BYTES = 2 ** 32;
 /** Of a cluster. */
 const MACHINES = 3;
-/** Frequent checkpoints, like a database that runs for days, and no restart after a crash, so that each crash is detected. */
-const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
+/**
+ * Frequent checkpoints, like a database that runs for days, no restart after a crash, so that each crash is detected, and what a moving
+ * account needs.
+ */
+const POSTGRES_SETTINGS = [
+  'max_wal_size=128MB',
+  'checkpoint_timeout=30s',
+  'restart_after_crash=off',
+  'wal_level=logical',
+];
 
 /** Makes certain orders fail to write. No real order causes this. */
 const POISON = `
@@ -136,11 +148,17 @@ async function start(
     CALLBACK_ALLOW: '127.0.0.1:*',
     CALLBACK_RATE: '100000',
   };
-  async function launch(app: string, number: number, own: Record<string, string> = {}): Promise<App> {
-    const name = `${app}-${number}`;
-    const waitsFor = Number(own.ADMIN_PORT) || undefined;
-    const log = join(logs, `${name}.log`);
-    const started = await startApp({ app, name, env: { ...env, ...own }, log, findings, waitsFor });
+  const launch = (app: string, name: string, own: Record<string, string>) =>
+    startApp({
+      app,
+      name,
+      env: { ...env, ...own },
+      log: join(logs, `${name}.log`),
+      findings,
+      waitsFor: Number(own.ADMIN_PORT) || undefined,
+    });
+  async function launchNumbered(app: string, number: number, own: Record<string, string> = {}): Promise<App> {
+    const started = await launch(app, `${app}-${number}`, own);
     ends.push(started.close);
     return started;
   }
@@ -149,11 +167,12 @@ async function start(
   for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
     const [port, adminPort] = [await freePort(), await freePort()];
     urls.push(`http://127.0.0.1:${port}`);
-    intakes.push(await launch('intake', number, { PORT: String(port), ADMIN_PORT: String(adminPort) }));
-    workers.push(await launch('worker', number));
-    notifiers.push(await launch('notifier', number));
+    intakes.push(await launchNumbered('intake', number, { PORT: String(port), ADMIN_PORT: String(adminPort) }));
+    workers.push(await launchNumbered('worker', number));
+    notifiers.push(await launchNumbered('notifier', number));
   }
-  return { databaseUrl, postgres, cluster, disk, redis, intakes, workers, notifiers, endpoints, urls, senders };
+  const stores = { databaseUrl, postgres, cluster, disk, redis };
+  return { ...stores, intakes, workers, notifiers, endpoints, urls, senders, secretsKey, directory, launch };
 }
 
 async function startSingle(

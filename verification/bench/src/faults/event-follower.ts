@@ -130,7 +130,8 @@ export function startEventFollower(options: {
     takeCounts: counter.take,
     /** Waits until each feed was followed to the sequence of its account, by account id. @returns the accounts that were not. */
     async untilFollowed(sequences: ReadonlyMap<number, number>, patience: Patience): Promise<number[]> {
-      const findBehind = () => [...sequences].flatMap(([id, sequence]) => (lastOf(id) < sequence ? [id] : []));
+      const findBehind = () =>
+        senders.flatMap(({ accountId: id }) => (lastOf(id) < (sequences.get(id) ?? 0) ? [id] : []));
       await waitUntil(() => findBehind().length === 0, patience);
       return findBehind();
     },

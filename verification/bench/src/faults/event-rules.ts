@@ -152,7 +152,7 @@ export const EVENT_RULES = {
   'event-not-enabled': `
     select event_id::text as id, 'account ' || account_id as detail
     from (select account_id, event_id from events union all select account_id, event_id from unpublished_events) as all_events
-    where account_id not in (select account_id from feed_accounts)`,
+    where account_id not in (select account_id from event_logs)`,
   ...RECEIPT_EVENT_RULES,
   ...ORDER_EVENT_RULES,
   ...CANCELLATION_EVENT_RULES,

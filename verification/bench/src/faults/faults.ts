@@ -2,8 +2,10 @@ import { withClient } from '@orders/test-services/databases.ts';
 import type { Machine } from '@orders/test-services/machines.ts';
 import type { StoresCluster } from '@orders/test-services/stores-cluster.ts';
 import { Redis } from 'ioredis';
+import { type AccountMove, startAccountMove } from './account-move.ts';
 import { type Deployment, restartPostgres } from './deployment.ts';
 import type { EndpointMode } from './endpoint-receiver.ts';
+import type { Findings } from './findings.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
@@ -11,6 +13,7 @@ import { cutRequests } from './request.ts';
 
 /** Everything that a fault can affect. */
 export interface FaultContext extends Deployment {
+  findings: Findings;
   foreign: ForeignSessions;
   load: Load;
   random: Random;
@@ -192,6 +195,7 @@ export const FAULTS: readonly Fault[] = [
   endpointFault('endpoint-hanging', 'hangs'),
   endpointFault('endpoint-resetting', 'resets'),
   endpointFault('endpoint-gone', 'gone'),
+  accountMoved(),
   machineFault('primary-lost', primaryOf('postgres'), KILLED),
   machineFault('primary-frozen', primaryOf('postgres'), [({ freeze }) => freeze(), ({ thaw }) => thaw()]),
   machineFault('primary-cut-off', primaryOf('postgres'), [({ cutOff }) => cutOff(), ({ reconnect }) => reconnect()]),
@@ -220,6 +224,20 @@ function endpointFault(name: string, mode: EndpointMode): Fault {
     durationSeconds: HELD,
     inject: ({ endpoints }, target) => targetOf(endpoints, target).setMode(mode),
     recover: ({ endpoints }, target) => targetOf(endpoints, target).setMode('works'),
+  };
+}
+
+/** An account moves to another installation, and each of its steps is interrupted. */
+function accountMoved(): Fault {
+  let move: AccountMove | null = null;
+  return {
+    name: 'account-moved',
+    durationSeconds: BRIEF,
+    inject: async (context) => {
+      move = await startAccountMove(context);
+    },
+    recover: async () => move?.finish(),
+    unavailableReason: whyNotSingle,
   };
 }
 

@@ -83,7 +83,7 @@ async function run(options: Options): Promise<void> {
         onConfirmed: canceller.cancelConfirmed,
       });
       const follower = startEventFollower({ url, ...deployment, events, findings, random: mulberry32(seed + 4) });
-      const context = { ...deployment, foreign, load, random };
+      const context = { ...deployment, findings, foreign, load, random };
       const observed = { ledger, cancellations, canceller, dispatcher, reviewers, events, follower };
       const deps = { context, ...observed, findings, roundSeconds };
       try {
