@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
-import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { startFaultyPostgres as startServer } from '@orders/test-services/faulty-postgres.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
@@ -20,14 +20,21 @@ export interface FaultyPostgres extends TestDatabase {
   start(): Promise<void>;
 }
 
+/** The owner of a database that is moved to or from. */
+const OWNER = `
+create role mover login password 'test' replication;
+grant pg_create_subscription to mover;
+alter database orders owner to mover`;
+
 /**
  * @param settings of Postgres, such as `wal_keep_size=128MB`.
  * @param options.direct without a pooler.
+ * @param options.moves the owner of the database is no superuser, and has what `orders accounts move` takes.
  * @param options.installation the number of the installation.
  */
 export async function startFaultyPostgres(
   settings: string[] = [],
-  { direct = false, installation = 0 } = {},
+  { direct = false, installation = 0, moves = false } = {},
 ): Promise<FaultyPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'orders-postgres-'));
   await chmod(parent, 0o755);
@@ -38,8 +45,10 @@ export async function startFaultyPostgres(
     password: 'test',
     port: await freePort(),
   });
-  const { url: directUrl, kill, start } = server;
-  await ensureDatabase(directUrl);
+  const { kill, start } = server;
+  await ensureDatabase(server.url);
+  if (moves) await withClient(server.url, (client) => client.query(OWNER));
+  const directUrl = moves ? Object.assign(new URL(server.url), { username: 'mover' }).href : server.url;
   const pooler = direct || PREPARED ? null : await startPgBouncer(directUrl);
   const url = pooler?.through(directUrl) ?? directUrl;
   const knex = openKnex({ url, applicationName: 'orders test' });

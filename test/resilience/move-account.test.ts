@@ -28,7 +28,7 @@ let [here, there]: Installation[] = [];
 
 async function open(installation: number, secretsKey?: Buffer): Promise<Installation> {
   const settings = ['fsync=off', 'wal_level=logical', 'wal_retrieve_retry_interval=200ms'];
-  const postgres = await startFaultyPostgres(settings, { direct: true, installation });
+  const postgres = await startFaultyPostgres(settings, { direct: true, installation, moves: true });
   const database = { ...postgres, close: () => postgres.close() };
   const stack = await startStack('postgres', { database, ...(secretsKey && { secretsKey }) });
   await stack.worker(SOON_EXPIRED);
@@ -222,24 +222,29 @@ async function expectMoved(shop: Awaited<ReturnType<typeof openShop>>, sent: rea
       .pluck('order_id');
   const dispatched = [...(await dispatchedAt(sides().here)), ...(await dispatchedAt(sides().there))];
   expect(new Set(dispatched).size).toBe(dispatched.length);
-  for (const side of [sides().here, sides().there])
-    await until('the audit chain holds', async () => {
-      let printed = '';
-      const stdout = { write: (text: string) => (printed += text) };
-      const code = await runCli(['audit', 'verify'], {
-        env: { DATABASE_URL: side.postgres.directUrl },
-        localDirectory: NOWHERE,
-        stdout,
-        stderr: stdout,
-      });
-      if (code !== 0) throw new Error(printed);
-      return (await side.stack.database.knex('unchained_audit_events')).length === 0;
+  await expectChained(sides().here);
+  await expectChained(sides().there);
+}
+
+async function expectChained({ postgres, stack }: Installation): Promise<void> {
+  await until('the audit chain holds', async () => {
+    let printed = '';
+    const stdout = { write: (text: string) => (printed += text) };
+    const code = await runCli(['audit', 'verify'], {
+      env: { DATABASE_URL: postgres.directUrl },
+      localDirectory: NOWHERE,
+      stdout,
+      stderr: stdout,
     });
+    if (code !== 0) throw new Error(printed);
+    return (await stack.database.knex('unchained_audit_events')).length === 0;
+  });
 }
 
 test('an account moves under load: nothing is lost or doubled, and it goes on there', async () => {
   const shop = await openShop();
   const { account, owner } = shop;
+  const { db } = sides().here.stack.database;
   const { knex } = sides().there.stack.database;
   // Somebody who is a member of an account there too.
   const colleague = await createPerson(sides().here.stack, account.id, 'reviewer');
@@ -326,6 +331,24 @@ test('an account moves under load: nothing is lost or doubled, and it goes on th
     stderr: expect.stringContaining('cannot be undone'),
   });
   await shop.receiver.close();
+
+  // The copy can go: senders are still told the address, dispatching still reads, and nothing changes there.
+  const digestThere = () => digestRows(sides().there.stack.database.db, [account.id, shop.testAccountId]);
+  const there = await digestThere();
+  const removed = JSON.parse((await move(account, ['--remove-copy', '--json'])).stdout).removed;
+  expect(removed).toMatchObject({ orders: expect.any(Number), memberships: 2, endpoints: 1, users: 2 });
+  expect(await move(account, ['--remove-copy'])).toMatchObject({ code: 0 });
+  const left = Object.fromEntries(
+    (await digestRows(db, [account.id, shop.testAccountId])).map(({ table, rows }) => [table, rows]),
+  );
+  expect(left).toMatchObject({ orders: 0, receipts: 0, receipt_payloads: 0, events: 0, memberships: 0, api_keys: 1 });
+  expect(await sides().here.stack.database.knex('dispatch_log').where({ order_id: undoable })).toHaveLength(1);
+  expect(await sides().here.intake.api.order(account, { source_order_id: 'late' })).toMatchObject({
+    status: 421,
+    body: { installation_url: TO },
+  });
+  expect(await digestThere()).toEqual(there);
+  await expectChained(sides().here);
 }, 600_000);
 
 test('a move is undone at each step, and the account works here as before', async () => {

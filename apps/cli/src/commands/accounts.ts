@@ -13,17 +13,16 @@ import { openTestAccount } from '@orders/database/accounts/test-accounts.ts';
 import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
-import { ACCOUNT, intakeUrl, limit, name, rateLimit, span } from '../arguments.ts';
+import { ACCOUNT, limit, name, rateLimit, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
 import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, MOVING, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { listMovedKeys } from '../list-moved-keys.ts';
-import type { Digest } from '../move/compare-rows.ts';
-import { moveAccount, undoMove } from '../move/move-account.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
+import { move } from './move-account.ts';
 
 /** @returns the account after `change`, which runs in a transaction. */
 async function update(
@@ -120,42 +119,7 @@ export const accounts: Group = {
     },
     suspend: stateCommand('reject new deliveries of an account; earlier ones are still processed', true),
     resume: stateCommand('accept deliveries of a suspended account again', false),
-    move: {
-      about: 'move an account, with its test account, to another installation with a higher INSTALLATION_NUMBER',
-      arguments: [ACCOUNT],
-      options: [
-        option('--to <url>', 'the base URL of intake there, which senders are told', intakeUrl),
-        option('--undo', 'end a move that has not switched: the account stays here, and what was copied is removed'),
-      ],
-      help: `\
-TARGET_DATABASE_URL is the Postgres of the other installation. SOURCE_DATABASE_URL is that of DATABASE_URL as the other Postgres reaches it,
-if that is another address. Both installations have the same SECRETS_KEY. The account works while its rows are copied. Then intake answers
-503 until the rest is processed, copied and compared. After an interruption, run it again: it goes on.`,
-      examples: ['orders accounts move "Corner Bakery" --to https://orders-2.example.com'],
-      async run(context, reference: string, { to, undo }: { to?: string; undo?: boolean }) {
-        if ((to === undefined) === !undo) throw new UsageError('Give either --to or --undo.');
-        const settings = await context.config();
-        const { withDatabase } = await import('../with-database.ts');
-        return context.withSecrets(async (source, keys) => {
-          const { account_id: id } = await requireAccount(source, reference);
-          return withDatabase(
-            settings,
-            async (target) => {
-              const sourceUrl = settings.SOURCE_DATABASE_URL ?? settings.DATABASE_URL;
-              const installations = { source, target, sourceUrl, keys, report: context.report };
-              if (to === undefined) {
-                await undoMove(installations, id);
-                return [{ account_id: id, to: null, tables: null }, `Account ${id} stays here.`];
-              }
-              const tables = await moveAccount(installations, id, to);
-              const text = `Account ${id} is at ${to} now.`;
-              return [{ account_id: id, to, tables }, tables ? `${tabulateDigests(tables)}\n${text}` : text];
-            },
-            'TARGET_DATABASE_URL',
-          );
-        });
-      },
-    },
+    move,
     limit: {
       about: 'set how fast an account may send; all intakes count together',
       arguments: [
@@ -298,15 +262,6 @@ function tabulateBusy(accounts: readonly BusyAccount[]): string {
     { head: 'ACCEPTED', cell: (account) => account.accepted, right: true },
     { head: 'DUPLICATE', cell: (account) => account.duplicate, right: true },
     { head: 'DEAD', cell: (account) => account.dead, right: true },
-  ]);
-}
-
-/** What both sides have the same of. */
-function tabulateDigests(digests: readonly Digest[]): string {
-  return table(digests, [
-    { head: 'TABLE', cell: (digest) => digest.table },
-    { head: 'ROWS', cell: (digest) => digest.rows, right: true },
-    { head: 'HASH', cell: (digest) => digest.hash },
   ]);
 }
 
