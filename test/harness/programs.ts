@@ -41,7 +41,7 @@ type Block = typeof describe | typeof test;
 
 /**
  * `describe` for tests that need these programs. Where one is missing they are skipped, and the end of the run says so. `npm test` runs
- * only those that need no program but Redis, so a file of its folders has another test too.
+ * only those that need no program but Redis, so each file in its folders also has a test that needs none.
  *
  * @throws {Error} with `CI=true` if a program is missing that Debian has, so that no test is skipped unnoticed.
  */

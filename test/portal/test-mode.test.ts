@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { verifyChain } from '@orders/cli/audit/audit-chain.ts';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
 import { inviteUser } from '@orders/database/users/invite-user.ts';
 import { until } from '@orders/test-services/until.ts';
@@ -127,7 +128,9 @@ test('what a test account received is removed once it is old, so that the same i
   ];
   await emptyTestAccounts(db);
   expect(await countOf('receipts', tests.id)).toBe(2);
+  await until('audit events are chained', async () => (await knex('unchained_audit_events')).length === 0);
   await emptyTestAccounts(db, 0);
+  expect(await verifyChain(db, { from: 1, onProgress: () => {} })).not.toHaveProperty('fault');
   for (const table of tables) expect([table, await countOf(table, tests.id)]).toEqual([table, 0]);
   expect(await reasons()).toEqual([]);
   expect(await countOf('receipts', shop.account.id)).toBe(1);

@@ -35,6 +35,8 @@ case when jsonb_typeof(details) = 'object' then
 else details end`;
 
 // The erasure has an event of its own, which was recorded after it in the same transaction. The minute is for a clock that was set back.
+// What is older than a week in test accounts is erased without one.
+const IS_TEST = 'exists (select from accounts a where a.account_id = e.account_id and a.test_of is not null)';
 const ERASURE = `
 select x.actor from audit_events x
 where x.action = 'order_erased' and x.subject = e.subject and x.account_id = e.account_id and x.at >= c.erased_at - interval '1 minute'
@@ -45,7 +47,7 @@ select c.position, c.event_id, encode(c.hash, 'hex') as hash, e.event_id is not 
        encode(sha256(convert_to(jsonb_build_array(
          c.position, e.event_id, e.account_id, extract(epoch from e.at)::text, e.actor, e.action, e.subject,
          e.kept, encode(c.details_hash, 'hex'))::text, 'UTF8')), 'hex') as entry_hash,
-       case when c.salt is null then e.details is not distinct from e.kept and exists (${ERASURE})
+       case when c.salt is null then e.details is not distinct from e.kept and (exists (${ERASURE}) or ${IS_TEST})
             else sha256(convert_to(c.salt::text || coalesce(e.details::text, ''), 'UTF8')) = c.details_hash end as details_hold
 from audit_chain c
 left join lateral (

@@ -104,7 +104,7 @@ export async function undoMove({ source, target, report }: Installations, accoun
 }
 
 /** Runs work while no other session moves this account. */
-export async function alone<T>(source: Database, accountId: number, work: () => Promise<T>): Promise<T> {
+async function alone<T>(source: Database, accountId: number, work: () => Promise<T>): Promise<T> {
   const client = await source.pool.connect();
   // The work notices a lost connection.
   const ignore = () => {};
@@ -127,7 +127,7 @@ async function setStep<S extends Step>(source: Connection, { account_id }: Move,
   return step;
 }
 
-export async function findMove(source: Connection, accountId: number): Promise<Move | null> {
+async function findMove(source: Connection, accountId: number): Promise<Move | null> {
   const select = 'select account_id, account_ids, to_url, step, user_ids from account_moves where account_id = $1';
   return (await run<Move>(source, select, [accountId]))[0] ?? null;
 }

@@ -1,25 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { migrate } from '@orders/database/migrate.ts';
-import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf, startProgram } from '@orders/test-services/apps.ts';
-import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
-import { startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';
+import { withClient } from '@orders/test-services/databases.ts';
 import { type Link, startLink } from '@orders/test-services/link.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
-import { freePort } from '@orders/test-services/ports.ts';
 import { type Deployment, restartPostgres } from './deployment.ts';
+import { MOVED_ACCOUNT } from './event-rules.ts';
 import type { Findings, ViolationName } from './findings.ts';
 import type { Sender } from './ledger.ts';
-import { pick, type Random } from './random.ts';
+import { pick, type Random, shuffled } from './random.ts';
 import { makeRequest, reportRefusal, sendRequest } from './request.ts';
+import { type Installation, startInstallation } from './second-installation.ts';
 import { patienceOf, waitUntil } from './wait-until.ts';
 
 /** An account that sends orders while it moves to another installation. */
@@ -40,10 +34,11 @@ const MOMENTS = [
 ];
 const INTERRUPTIONS = ['terminal closed', 'source killed', 'target killed', 'network cut'] as const;
 const CUT_MS = 1000;
-/** It succeeds the eighth time at the latest, if nothing else fails. */
-const MAX_RUNS = 50;
+/** All runs together take half a minute. */
+const MOVE_SECONDS = 300;
 const SETTLE_SECONDS = 60;
-const ORDERS_BEFORE = 20;
+/** Accepted before and after the move, at least. */
+const ORDERS = 20;
 const PAUSE_MS = 20;
 
 /** What clients were told: the moved account, the ids of its accepted receipts, and those of their orders. */
@@ -61,14 +56,14 @@ const RULES: Partial<Record<ViolationName, string>> = {
     select source_order_id as id from orders join told using (account_id) group by source_order_id having count(*) > 1`,
   'receipt-stuck': `
     select receipt_id::text as id from receipts join told using (account_id)
-    where state not in ('written', 'duplicate', 'dead')`,
+    where receipt_id = any(receipt_ids) and state not in ('written', 'duplicate', 'dead')`,
   'event-gap': `
     select sequence::text as id
     from (select sequence, row_number() over (order by sequence) as place from events join told using (account_id)) as e
     where sequence <> place`,
   'receipt-event-missing': `
     select r.receipt_id::text as id from receipts r join told using (account_id)
-    where not exists (
+    where r.receipt_id = any(receipt_ids) and not exists (
       select from events e where e.account_id = r.account_id and e.receipt_id = r.receipt_id and e.type = 'receipt.' || r.state)`,
 };
 
@@ -76,28 +71,34 @@ const RULES: Partial<Record<ViolationName, string>> = {
 export async function startAccountMove(
   deployment: Deployment & { findings: Findings; random: Random },
 ): Promise<AccountMove> {
-  const { databaseUrl, findings, random } = deployment;
+  const { databaseUrl, findings } = deployment;
   const ends: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of ends.splice(0).reverse()) await end();
   };
+  deployment.atEnd(close);
   try {
     const other = await startInstallation(deployment, ends);
     const sender = await openAccount(databaseUrl);
     const link = await startLink(databaseUrl);
     ends.push(link.close);
-    const sending = startSending(sender, deployment.urls, findings, random);
+    const sending = startSending(sender, deployment);
     ends.push(sending.stop);
-    await waitUntil(() => sending.accepted.size >= ORDERS_BEFORE, patienceOf(SETTLE_SECONDS));
-    const moving = moveInterrupted(deployment, other, sender.accountId, link);
+    const acceptMore = async () => {
+      const before = sending.accepted.size;
+      const patience = patienceOf(SETTLE_SECONDS);
+      if (await waitUntil(() => sending.accepted.size >= before + ORDERS, patience)) return;
+      findings.add({ name: 'move-unfinished', id: `account ${sender.accountId}, accepts nothing` });
+    };
+    await acceptMore();
+    const moving = moveInterrupted({ deployment, other, accountId: sender.accountId, link, ends });
     // It is awaited later.
     moving.catch(() => {});
     return {
       async finish() {
         try {
-          if (!(await moving)) findings.add({ name: 'move-unfinished', id: `account ${sender.accountId}` });
-          const before = sending.accepted.size;
-          await waitUntil(() => sending.accepted.size >= before + ORDERS_BEFORE, patienceOf(SETTLE_SECONDS));
+          await moving;
+          await acceptMore();
           await sending.stop();
           await verify(other.url, sender.accountId, sending.accepted, findings);
         } finally {
@@ -111,58 +112,9 @@ export async function startAccountMove(
   }
 }
 
-interface Installation {
-  url: string;
-  /** Of its intake. */
-  intakeUrl: string;
-  /** Kills its Postgres, and starts it again. */
-  restart(): Promise<void>;
-}
-
-/** Starts a Postgres of its own, with its queue, and an intake and a worker on it. */
-async function startInstallation(
-  { launch, directory, secretsKey }: Deployment,
-  ends: (() => Promise<unknown>)[],
-): Promise<Installation> {
-  const place = join(directory, randomUUID());
-  await mkdir(place, { mode: 0o755 });
-  ends.push(() => rm(place, { recursive: true, force: true }));
-  const postgres = await startFaultyPostgres({
-    directory: join(place, 'postgres'),
-    password: 'faults',
-    port: await freePort(),
-    settings: ['wal_retrieve_retry_interval=200ms'],
-  });
-  ends.push(postgres.close);
-  const { url } = postgres;
-  await ensureDatabase(url);
-  await withKnex({ url }, async (knex) => {
-    await migrate(connectionOf(knex), { installation: 1 });
-    // Its secret shows that the SECRETS_KEY is the same.
-    const { account_id: accountId } = await createAccount(connectionOf(knex), 'A neighbour');
-    await enableSigning(connectionOf(knex), secretsKey, accountId);
-  });
-  await migrateQueue(url);
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const stores = { DATABASE_URL: url, QUEUE_URL: url };
-  for (const [app, ports] of [
-    ['intake', { PORT: String(port), ADMIN_PORT: String(adminPort) }],
-    ['worker', {}],
-  ] as const)
-    ends.push((await launch(app, `${app}-there`, { ...stores, ...ports })).close);
-  return {
-    url,
-    intakeUrl: `http://127.0.0.1:${port}`,
-    async restart() {
-      await postgres.kill();
-      await postgres.start();
-    },
-  };
-}
-
 async function openAccount(databaseUrl: string): Promise<Sender> {
   return withKnex({ url: databaseUrl }, async (knex) => {
-    const { account_id: accountId } = await createAccount(connectionOf(knex), 'Moves');
+    const { account_id: accountId } = await createAccount(connectionOf(knex), MOVED_ACCOUNT);
     const { key: apiKey } = await createKey(connectionOf(knex), accountId, 'faults');
     await setEvents(connectionOf(knex), accountId, true);
     return { accountId, apiKey, signingSecret: '', sourceId: '', hasEvents: true };
@@ -170,7 +122,10 @@ async function openAccount(databaseUrl: string): Promise<Sender> {
 }
 
 /** Sends one order after another, each until it is accepted, to where the reply before said. */
-function startSending(sender: Sender, urls: readonly string[], findings: Findings, random: Random) {
+function startSending(
+  sender: Sender,
+  { urls, findings, random }: { urls: readonly string[]; findings: Findings; random: Random },
+) {
   /** By receipt id. */
   const accepted = new Map<string, string>();
   let movedTo: string | null = null;
@@ -201,14 +156,22 @@ function startSending(sender: Sender, urls: readonly string[], findings: Finding
   };
 }
 
-/** Runs the command until it succeeds, and interrupts it once at each of its moments. @returns whether it succeeded. */
-async function moveInterrupted(
-  deployment: Deployment & { random: Random },
-  other: Installation,
-  accountId: number,
-  link: Link,
-): Promise<boolean> {
-  const { databaseUrl, secretsKey, postgres, random } = deployment;
+/** Runs the command until it succeeds, and interrupts it once at each of its moments. Nothing else may make it fail. */
+async function moveInterrupted({
+  deployment,
+  other,
+  accountId,
+  link,
+  ends,
+}: {
+  deployment: Deployment & { findings: Findings; random: Random };
+  other: Installation;
+  accountId: number;
+  link: Link;
+  ends: (() => Promise<unknown>)[];
+}): Promise<void> {
+  const { databaseUrl, secretsKey, postgres, findings, random } = deployment;
+  const kinds = shuffled(random, [...INTERRUPTIONS, ...INTERRUPTIONS]);
   const left = new Set(MOMENTS);
   const env = {
     DATABASE_URL: databaseUrl,
@@ -216,6 +179,7 @@ async function moveInterrupted(
     SOURCE_DATABASE_URL: link.url,
     SECRETS_KEY: secretsKey.toString('base64'),
   };
+  const args = ['accounts', 'move', String(accountId), '--to', other.intakeUrl];
   const interruptions: Record<(typeof INTERRUPTIONS)[number], () => Promise<unknown>> = {
     'terminal closed': async () => {},
     'source killed': async () => {
@@ -229,27 +193,37 @@ async function moveInterrupted(
       link.mend();
     },
   };
-  return waitUntil(
-    async () => {
-      const args = ['accounts', 'move', String(accountId), '--to', other.intakeUrl];
-      const child = await startProgram(mainOf('cli'), env, { args, output: 'pipe' });
-      let interrupting: Promise<unknown> = Promise.resolve();
-      const output = child.process.stderr as NodeJS.ReadableStream;
-      createInterface({ input: output }).on('line', (line) => {
-        const moment = [...left].find((begin) => line.includes(begin));
-        if (!moment) return;
-        left.delete(moment);
-        const kind = pick(random, INTERRUPTIONS);
-        if (kind === 'terminal closed') child.process.kill('SIGKILL');
-        interrupting = interrupting.then(interruptions[kind]);
-      });
-      child.process.stdout?.resume();
-      await child.exited;
-      await interrupting;
-      return child.process.exitCode === 0;
-    },
-    { polls: MAX_RUNS },
-  );
+  const patience = patienceOf(MOVE_SECONDS);
+  for (;;) {
+    const child = await startProgram(mainOf('cli'), env, { args, output: 'pipe' });
+    ends.push(() => child.stop('SIGKILL'));
+    child.process.stdout?.resume();
+    const lines = createInterface({ input: child.process.stderr as NodeJS.ReadableStream });
+    let isRead = false;
+    let lastLine = '';
+    let wasInterrupted = false;
+    let interrupting: Promise<unknown> = Promise.resolve();
+    lines.on('close', () => {
+      isRead = true;
+    });
+    lines.on('line', (line) => {
+      lastLine = line;
+      const moment = [...left].find((begin) => line.includes(begin));
+      if (!moment) return;
+      left.delete(moment);
+      const kind = kinds.pop() ?? 'terminal closed';
+      if (kind === 'terminal closed') child.process.kill('SIGKILL');
+      wasInterrupted = true;
+      interrupting = interrupting.then(interruptions[kind]);
+    });
+    const hasEnded = await waitUntil(() => isRead && !child.isRunning, patience);
+    await child.stop('SIGKILL');
+    await interrupting;
+    if (hasEnded && child.process.exitCode === 0) return;
+    if (hasEnded && wasInterrupted) continue;
+    findings.add({ name: 'move-unfinished', id: `account ${accountId}`, detail: lastLine });
+    return;
+  }
 }
 
 async function verify(

@@ -49,6 +49,8 @@ export interface Deployment {
   directory: string;
   /** Starts a process of an app with these settings added to those of the deployment. The caller closes it. */
   launch(app: string, name: string, own: Record<string, string>): Promise<App>;
+  /** What `stop` ends too, before all else. */
+  atEnd(end: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
@@ -110,7 +112,7 @@ export async function startDeployment(options: {
     for (const end of ends.splice(0).reverse()) await end();
   };
   try {
-    return { ...(await start(directory, options, ends)), stop };
+    return { ...(await start(directory, options, ends)), atEnd: (end) => void ends.push(end), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -121,7 +123,7 @@ async function start(
   directory: string,
   { findings, isCluster, logs = join(directory, 'logs') }: Parameters<typeof startDeployment>[0],
   ends: (() => Promise<void>)[],
-): Promise<Omit<Deployment, 'stop'>> {
+): Promise<Omit<Deployment, 'atEnd' | 'stop'>> {
   // Postgres runs as another user if this process runs as root.
   await chmod(directory, 0o755);
   await mkdir(logs, { recursive: true });

@@ -1,3 +1,6 @@
+/** The name of an account that moves to another installation, see `account-move.ts`; no feed is followed. */
+export const MOVED_ACCOUNT = 'Moves';
+
 /** A query per violation, see also `cancellation-rules.ts`. */
 const CANCELLATION_EVENT_RULES = {
   'cancellation-event-missing': `
@@ -152,7 +155,8 @@ export const EVENT_RULES = {
   'event-not-enabled': `
     select event_id::text as id, 'account ' || account_id as detail
     from (select account_id, event_id from events union all select account_id, event_id from unpublished_events) as all_events
-    where account_id not in (select account_id from event_logs)`,
+    where account_id not in (select account_id from feed_accounts)
+      and account_id not in (select account_id from accounts where name = '${MOVED_ACCOUNT}')`,
   ...RECEIPT_EVENT_RULES,
   ...ORDER_EVENT_RULES,
   ...CANCELLATION_EVENT_RULES,

@@ -67,7 +67,10 @@ export const VIOLATIONS = {
   'delivery-differs': { kind: 'other', means: 'a delivery is not the event of the feed with its id' },
   'delivery-unfounded': { kind: 'other', means: 'a delivery of an event that is not in the feed of the account' },
   'delivery-signature-invalid': { kind: 'other', means: 'the signature of a delivery is invalid' },
-  'move-unfinished': { kind: 'stuck', means: 'an account could not be moved to another installation' },
+  'move-unfinished': {
+    kind: 'stuck',
+    means: 'an account could not be moved to another installation, or does not work there',
+  },
   'process-died': { kind: 'other', means: 'a process exited without a fault' },
   'postgres-crashed': { kind: 'other', means: 'Postgres exited without a fault' },
   'drain-failed': { kind: 'other', means: 'a drained process did not exit with code 0' },
