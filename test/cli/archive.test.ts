@@ -153,8 +153,15 @@ test('a month is kept while there is work about one of its orders, and a young o
   }
   expect(await files()).toEqual([]);
   await knex('orders').where({ source_order_id: 'young-1' }).update({ review_state: 'needs_review' });
+  const moveTo = (moved_to: string | null) => knex('accounts').where({ account_id: account.id }).update({ moved_to });
+  const tried = async () => JSON.parse((await archive('--dry-run', '--json')).stdout);
+  // The other installation has what is to be done.
+  await moveTo('https://orders-2.example.com');
+  expect(await tried()).toMatchObject([{ state: 'due' }]);
+  await moveTo(null);
+  expect(await tried()).toMatchObject([{ state: 'kept' }]);
   await reject(['young-1']);
-  expect(JSON.parse((await archive('--dry-run', '--json')).stdout)).toMatchObject([{ state: 'due', orders: null }]);
+  expect(await tried()).toMatchObject([{ state: 'due', orders: null }]);
   expect(JSON.parse((await archive('--keep', '--json')).stdout)).toMatchObject([{ state: 'stored', orders: 2 }]);
   // Stored and not dropped, an order can still be changed; the file is then another one.
   await knex('orders').where({ source_order_id: 'young-0' }).update({ review_reason: 'late' });

@@ -44,7 +44,7 @@ const BULK_JOINS = '-c enable_nestloop=off';
 
 /**
  * Server-side limits. If a process stops between two statements of a transaction, the transaction would otherwise hold its locks until the
- * TCP timeout, and `dispatchable_orders` would show no newer orders.
+ * TCP timeout.
  */
 function limits(queryTimeout: number | undefined) {
   if (queryTimeout === undefined) return {};

@@ -35,14 +35,18 @@ const OPEN_WORK = {
   undispatched: 'are confirmed and not yet dispatched',
 };
 
+/** Orders of accounts that moved to another installation are dealt with there. */
+const OF_MONTH =
+  'order_id >= $1 and order_id < $2 and account_id not in (select account_id from accounts where moved_to is not null)';
+
 /** What is still to be done about orders of a month, in words; null if nothing. */
 export async function findOpenWork(connection: Connection, { firstId, endId }: Month): Promise<string | null> {
   const [counts] = await run<Record<keyof typeof OPEN_WORK, number>>(
     connection,
-    `select (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'needs_review') as waiting,
-            (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'awaiting_payment') as unpaid,
-            (select count(*)::int from cancellation_requests where order_id >= $1 and order_id < $2 and closed_at is null) as requests,
-            (select count(*)::int from undispatched_orders where order_id >= $1 and order_id < $2) as undispatched`,
+    `select (select count(*)::int from orders where review_state = 'needs_review' and ${OF_MONTH}) as waiting,
+            (select count(*)::int from orders where review_state = 'awaiting_payment' and ${OF_MONTH}) as unpaid,
+            (select count(*)::int from cancellation_requests where closed_at is null and ${OF_MONTH}) as requests,
+            (select count(*)::int from undispatched_orders where ${OF_MONTH}) as undispatched`,
     [firstId, endId],
   );
   const open = Object.entries(OPEN_WORK).flatMap(([name, what]) => {

@@ -161,6 +161,8 @@ export async function removeCopied(
     for (const table of [...REPLICATED, ...COPIED, ...OF_PEOPLE, ...SEARCH_TERMS])
       await execute(transaction, `delete from ${table} where ${ofAccounts(account_ids)}`);
     await execute(transaction, `delete from accounts where ${ofAccounts(account_ids)}`);
+    // Somebody may become a member of another account at this moment, which locks the user too.
+    await run(transaction, 'select from users where id = any($1) order by id for update', [user_ids]);
     await execute(
       transaction,
       'delete from users u where id = any($1) and not exists (select from memberships m where m.user_id = u.id)',

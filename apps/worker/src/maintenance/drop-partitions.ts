@@ -9,7 +9,7 @@ import {
 import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
 import { type Connection, execute, inTransaction, RETENTION_LOCK, removeChunks, run } from '@orders/database/run.ts';
 
-/** Pages per statement. It is short, because while it runs no newer confirmation appears in dispatchable_orders. */
+/** Pages per statement. It is short, as its snapshot keeps vacuum from removing rows of all tables. */
 const PAGES = 1000;
 
 /**

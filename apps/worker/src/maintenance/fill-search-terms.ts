@@ -58,7 +58,7 @@ export async function fillSearchTerms(
   database: Database,
   shouldContinue: (ms: number) => Promise<boolean> = async () => true,
 ): Promise<number> {
-  // The lock's transaction writes nothing, so it delays neither vacuum nor dispatchable_orders.
+  // The lock's transaction writes nothing, so it does not delay vacuum.
   return inTransaction(
     database,
     async (guard) => {

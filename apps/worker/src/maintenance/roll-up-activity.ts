@@ -70,7 +70,7 @@ set accepted = excluded.accepted, written = excluded.written, duplicate = exclud
  * @returns the number of computed buckets.
  */
 export async function rollUpActivity(database: Database, minIntervalMs = 0): Promise<number> {
-  // The lock's transaction does nothing else, so it delays neither vacuum nor dispatchable_orders.
+  // The lock's transaction does nothing else, so it does not delay vacuum.
   return inTransaction(
     database,
     async (guard) => {
