@@ -320,6 +320,24 @@ describe('a suspended account', () => {
       await knex('accounts').where({ account_id: account.id }).update({ suspended_at: null });
     }
   });
+
+  test('that was moved says so to its members, and to operators where it is', async () => {
+    const moved = { suspended_at: new Date(), moving_since: new Date(), moved_to: 'https://orders-2.example.com' };
+    await knex('accounts').where({ account_id: account.id }).update(moved);
+    try {
+      const page = await visit(people.owner, '/orders');
+      await page.getByText('This account was moved to another installation of the service.').waitFor();
+      const operator = await visit(await createPerson(stack, null), '/orders');
+      await operator.goto(`${portal.url}/operator/accounts`);
+      await operator.getByText('moved', { exact: true }).waitFor();
+      await operator.getByRole('button', { name: /^Manage / }).click();
+      await operator.getByText('Moved to https://orders-2.example.com').waitFor();
+      await expectAccessible(operator);
+    } finally {
+      const here = { suspended_at: null, moving_since: null, moved_to: null };
+      await knex('accounts').where({ account_id: account.id }).update(here);
+    }
+  });
 });
 
 describe('a person with several accounts', () => {

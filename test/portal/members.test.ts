@@ -81,6 +81,7 @@ describe('an owner', () => {
         name: expect.any(String),
         role: 'reviewer',
         suspended: false,
+        move: null,
         permissions: ['read', 'review'],
         test_of: null,
       },

@@ -186,6 +186,14 @@ test('in a suspended account a member confirms no order and makes no key; an ope
   expect((await owner.get(`/accounts/${id}/orders`)).status).toBe(200);
   expect((await owner.get(`/accounts/${id}`)).body).toMatchObject({ suspended: true, permissions: ['read'] });
   expect((await owner.get('/session')).body.accounts).toMatchObject([{ suspended: true, permissions: ['read'] }]);
+  // What the note above the page says about it.
+  const move = async () => (await owner.get('/session')).body.accounts[0].move;
+  expect(await move()).toBeNull();
+  await knex('accounts').where({ account_id: id }).update({ moving_since: new Date() });
+  expect(await move()).toBe('under_way');
+  await knex('accounts').where({ account_id: id }).update({ moved_to: 'https://orders-2.example.com' });
+  expect(await move()).toBe('done');
+  await knex('accounts').where({ account_id: id }).update({ moving_since: null, moved_to: null });
   const operator = clients.get('operator') as PortalClient;
   expect((await confirm(operator)).status).toBe(200);
   expect((await makeKey(operator)).status).toBe(201);

@@ -230,10 +230,9 @@ describe('ending early', () => {
         await new Promise(() => undefined);
       }
       const { signal } = new AbortController();
-      for await (const { index } of script
+      for await (const _ of script
         .client({ timeoutMs: 600_000 })
         .submitMany(isSlow ? input() : orders, { concurrency: 4, signal })) {
-        expect(index).toBe(0);
         break;
       }
       expect(seen.read).toBeLessThanOrEqual(5);
@@ -264,7 +263,8 @@ describe('ending early', () => {
         }
       };
       await expect(loop()).rejects.toBe(reason);
-      expect(results).toEqual([0]);
+      // Of the orders that are sent at the same time, any one can arrive first.
+      expect(results).toHaveLength(1);
       expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     },
   );

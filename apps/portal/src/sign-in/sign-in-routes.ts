@@ -78,6 +78,7 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
       name: membership.name,
       role: membership.role,
       suspended: membership.isSuspended,
+      move: membership.move,
       permissions: permissionsIn(person, membership),
       test_of: membership.testOf,
     }));

@@ -10,6 +10,8 @@ export interface AccountState {
   accountId: number;
   name: string;
   isSuspended: boolean;
+  /** Whether it is being moved to another installation, or was; it is suspended then. */
+  move: 'under_way' | 'done' | null;
   /** Whether its members need a second factor. */
   isSecondFactorRequired: boolean;
   /** The account whose tests it takes, which has its members; null for all others. */
@@ -34,6 +36,7 @@ export interface Member {
 
 const ACCOUNT_STATE = `
   a.account_id as "accountId", a.name, a.suspended_at is not null as "isSuspended",
+  case when a.moved_to is not null then 'done' when a.moving_since is not null then 'under_way' end as move,
   a.second_factor_required as "isSecondFactorRequired", a.test_of as "testOf"`;
 
 /** The accounts of a user, by id, and behind them their test accounts; empty for an operator. */

@@ -41,6 +41,8 @@ export interface SessionAccount {
   name: string;
   role: MemberRole;
   suspended: boolean;
+  /** To another installation; the account is suspended then. */
+  move: 'under_way' | 'done' | null;
   permissions: Permission[];
   /** The account whose tests it takes; null for all others. */
   test_of: number | null;

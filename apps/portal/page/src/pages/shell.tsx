@@ -84,7 +84,11 @@ export function Shell(): ReactNode {
       <Sidebar accountId={accountId} accountName={accountName} home={homePath} onPalette={open} />
       <main id="content" tabIndex={-1}>
         <TestNote accountId={openAccountId} />
-        {own?.suspended && <p className="note note-warn suspended-note">{t('account.suspended')}</p>}
+        {own?.suspended && (
+          <p className="note note-warn suspended-note">
+            {t(own.move ? `account.move.${own.move}` : 'account.suspended')}
+          </p>
+        )}
         {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
         <NewSignInNote />
         <PageBoundary resetKeys={[location]} onReset={forgetFailedPages}>

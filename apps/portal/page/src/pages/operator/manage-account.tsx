@@ -18,7 +18,7 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
   const queryClient = useQueryClient();
   const notices = useNotices();
   const [confirming, setConfirming] = useState<'suspend' | 'disableSigning' | null>(null);
-  const { name, state, signing_enabled } = account;
+  const { name, state, signing_enabled, moved_to } = account;
   const isSuspended = state === 'suspended';
   const apply = async (change: Change) => {
     await call('PATCH', `/operator/accounts/${account.account_id}`, { body: change });
@@ -31,6 +31,12 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
       {t(`accounts.${what}`)}
     </Button>
   );
+  if (moved_to !== null)
+    return (
+      <Dialog title={name} onClose={onClose}>
+        <p>{t('accounts.isMoved', { url: moved_to })}</p>
+      </Dialog>
+    );
   return (
     <Dialog title={name} onClose={onClose}>
       <div className="stack">

@@ -163,7 +163,9 @@ function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; counted
   );
 }
 
-function AccountBadges({ account: { state, signing_enabled, test_of } }: { account: AccountRow }): ReactNode {
+function AccountBadges({ account }: { account: AccountRow }): ReactNode {
+  const { signing_enabled, test_of } = account;
+  const state = account.moved_to === null ? account.state : 'moved';
   const { t } = useTranslation('operator');
   return (
     <span className="row">
