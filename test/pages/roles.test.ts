@@ -328,7 +328,7 @@ describe('a suspended account', () => {
       const page = await visit(people.owner, '/orders');
       await page.getByText('This account was moved to another installation of the service.').waitFor();
       const operator = await visit(await createPerson(stack, null), '/orders');
-      await operator.goto(`${portal.url}/operator/accounts`);
+      await operator.goto(`${portal.url}/operator`);
       await operator.getByText('moved', { exact: true }).waitFor();
       await operator.getByRole('button', { name: /^Manage / }).click();
       await operator.getByText('Moved to https://orders-2.example.com').waitFor();
