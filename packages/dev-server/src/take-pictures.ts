@@ -109,7 +109,7 @@ try {
 } finally {
   await browser.close();
 }
-if (failures > 0) fail(`${failures} pictures could not be taken.`, 1);
+if (failures > 0) fail(`${failures} of the pictures could not be taken.`, 1);
 
 interface Picture {
   scene: Scene;

@@ -60,6 +60,8 @@ async function chooseFile(page: Page): Promise<void> {
 
 async function openRejectDialog(page: Page): Promise<void> {
   await openOrder(page);
+  // A click on what was shown for less than half a second decides nothing.
+  await page.waitForTimeout(1000);
   await page.locator(':is(.order-actions, .order-bar) .button-bad').click();
   await page.locator('dialog[open]').waitFor();
 }
