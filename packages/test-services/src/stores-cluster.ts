@@ -119,6 +119,7 @@ export async function startStoresCluster(options: {
       'listen-client-urls': at(2379),
       'advertise-client-urls': at(2379),
       'initial-cluster': machines.map((each) => `${nameOf(each)}=http://${each.address}:2380`).join(),
+      'enable-v2': 'true',
       'log-level': 'error',
       // The machines share the processors of this one.
       'heartbeat-interval': '300',
@@ -188,12 +189,11 @@ async function isWhole({ address }: Machine, password: string): Promise<boolean>
     const reply = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(REPLY_MS) });
     const { members } = (await reply.json()) as { members: { role: string; state: string }[] };
     const standbys = members.filter(({ role, state }) => role !== 'leader' && UP.includes(state));
-    // Patroni 3.0 may leave a standby asynchronous after a machine was frozen, until it is restarted on the primary.
-    const isSafe = standbys.some(({ role }) => role === 'sync_standby');
+    const areSynchronous = standbys.every(({ role }) => role === 'sync_standby');
     const replication = await askRedis(address, password);
     const follows = /role:slave.*master_link_status:up/s.test(replication);
     const leads = /role:master.*connected_slaves:2/s.test(replication);
-    return isSafe && standbys.length === 2 && (follows || leads);
+    return areSynchronous && standbys.length === 2 && (follows || leads);
   } catch {
     return false;
   }
