@@ -120,6 +120,7 @@ export async function startStoresCluster(options: {
       'advertise-client-urls': at(2379),
       'initial-cluster': machines.map((each) => `${nameOf(each)}=http://${each.address}:2380`).join(),
       'enable-v2': 'true',
+      'pre-vote': 'true',
       'log-level': 'error',
       // The machines share the processors of this one.
       'heartbeat-interval': '300',
