@@ -176,13 +176,12 @@ function accountRoute({ database, runShort }: PortalDeps): Router {
   router.get('/', async (request, response) => {
     const account = await runShort(request, () => findAccountState(database, accountIdOf(request)));
     if (!account) throw new Problem('account_not_found');
-    const { accountId, name, isSuspended, move, isSecondFactorRequired, testOf } = account;
+    const { accountId, name, isSuspended, isSecondFactorRequired, testOf } = account;
     const permissions = permissionsIn(personOf(request), account);
     response.json({
       account_id: accountId,
       name,
       suspended: isSuspended,
-      move,
       second_factor_required: isSecondFactorRequired,
       test_of: testOf,
       permissions,

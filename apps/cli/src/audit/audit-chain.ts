@@ -34,9 +34,9 @@ case when jsonb_typeof(details) = 'object' then
     from jsonb_array_elements(details -> 'changes') with ordinality as c(change, ordinal))) else '{}' end
 else details end`;
 
-// The erasure has an event of its own, which was recorded after it in the same transaction. The minute is for a clock that was set back.
-// What is older than a week in test accounts is erased without one.
+// The worker erases what is older than a week in test accounts, without an event.
 const IS_TEST = 'exists (select from accounts a where a.account_id = e.account_id and a.test_of is not null)';
+// Any other erasure has an event of its own, which was recorded after it in the same transaction. The minute is for a clock that was set back.
 const ERASURE = `
 select x.actor from audit_events x
 where x.action = 'order_erased' and x.subject = e.subject and x.account_id = e.account_id and x.at >= c.erased_at - interval '1 minute'

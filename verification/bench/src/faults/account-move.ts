@@ -4,6 +4,7 @@ import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { mainOf, startProgram } from '@orders/test-services/apps.ts';
+import type { Child } from '@orders/test-services/child.ts';
 import { withClient } from '@orders/test-services/databases.ts';
 import { type Link, startLink } from '@orders/test-services/link.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
@@ -15,6 +16,8 @@ import { pick, type Random, shuffled } from './random.ts';
 import { makeRequest, reportRefusal, sendRequest } from './request.ts';
 import { type Installation, startInstallation } from './second-installation.ts';
 import { patienceOf, waitUntil } from './wait-until.ts';
+
+type Context = Deployment & { findings: Findings; random: Random };
 
 /** An account that sends orders while it moves to another installation. */
 export interface AccountMove {
@@ -32,7 +35,6 @@ const MOMENTS = [
   'step: compared',
   'step: switched',
 ];
-const INTERRUPTIONS = ['terminal closed', 'source killed', 'target killed', 'network cut'] as const;
 const CUT_MS = 1000;
 /** All runs together take half a minute. */
 const MOVE_SECONDS = 300;
@@ -68,11 +70,9 @@ const RULES: Partial<Record<ViolationName, string>> = {
 };
 
 /** Starts another installation, and moves a new account to it under load, with an interruption at each step. */
-export async function startAccountMove(
-  deployment: Deployment & { findings: Findings; random: Random },
-): Promise<AccountMove> {
+export async function startAccountMove(deployment: Context): Promise<AccountMove> {
   const { databaseUrl, findings } = deployment;
-  const ends: (() => Promise<unknown>)[] = [];
+  const ends: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of ends.splice(0).reverse()) await end();
   };
@@ -122,10 +122,7 @@ async function openAccount(databaseUrl: string): Promise<Sender> {
 }
 
 /** Sends one order after another, each until it is accepted, to where the reply before said. */
-function startSending(
-  sender: Sender,
-  { urls, findings, random }: { urls: readonly string[]; findings: Findings; random: Random },
-) {
+function startSending(sender: Sender, { urls, findings, random }: Context) {
   /** By receipt id. */
   const accepted = new Map<string, string>();
   let movedTo: string | null = null;
@@ -164,14 +161,13 @@ async function moveInterrupted({
   link,
   ends,
 }: {
-  deployment: Deployment & { findings: Findings; random: Random };
+  deployment: Context;
   other: Installation;
   accountId: number;
   link: Link;
-  ends: (() => Promise<unknown>)[];
+  ends: (() => Promise<void>)[];
 }): Promise<void> {
   const { databaseUrl, secretsKey, postgres, findings, random } = deployment;
-  const kinds = shuffled(random, [...INTERRUPTIONS, ...INTERRUPTIONS]);
   const left = new Set(MOMENTS);
   const env = {
     DATABASE_URL: databaseUrl,
@@ -180,19 +176,21 @@ async function moveInterrupted({
     SECRETS_KEY: secretsKey.toString('base64'),
   };
   const args = ['accounts', 'move', String(accountId), '--to', other.intakeUrl];
-  const interruptions: Record<(typeof INTERRUPTIONS)[number], () => Promise<unknown>> = {
-    'terminal closed': async () => {},
-    'source killed': async () => {
+  const interruptions: ((command: Child) => unknown)[] = [
+    (command) => command.process.kill('SIGKILL'),
+    async () => {
       await postgres?.kill();
       await restartPostgres(deployment);
     },
-    'target killed': other.restart,
-    'network cut': async () => {
+    other.restart,
+    async () => {
       link.cut();
       await sleep(CUT_MS);
       link.mend();
     },
-  };
+  ];
+  // Each kind at least once.
+  const next = shuffled(random, [...interruptions, ...interruptions]);
   const patience = patienceOf(MOVE_SECONDS);
   for (;;) {
     const child = await startProgram(mainOf('cli'), env, { args, output: 'pipe' });
@@ -211,10 +209,8 @@ async function moveInterrupted({
       const moment = [...left].find((begin) => line.includes(begin));
       if (!moment) return;
       left.delete(moment);
-      const kind = kinds.pop() ?? 'terminal closed';
-      if (kind === 'terminal closed') child.process.kill('SIGKILL');
       wasInterrupted = true;
-      interrupting = interrupting.then(interruptions[kind]);
+      interrupting = interrupting.then(() => next.pop()?.(child));
     });
     const hasEnded = await waitUntil(() => isRead && !child.isRunning, patience);
     await child.stop('SIGKILL');

@@ -47,8 +47,8 @@ export interface Deployment {
   secretsKey: Buffer;
   /** For files of more services; gone at the end. */
   directory: string;
-  /** Starts a process of an app with these settings added to those of the deployment. The caller closes it. */
-  launch(app: string, name: string, own: Record<string, string>): Promise<App>;
+  /** Starts a process of an app with these settings added to those of the deployment; its close is added to `ends`. */
+  launch(app: string, name: string, own: Record<string, string>, ends: (() => Promise<void>)[]): Promise<App>;
   /** What `stop` ends too, before all else. */
   atEnd(end: () => Promise<void>): void;
   stop(): Promise<void>;
@@ -150,28 +150,22 @@ async function start(
     CALLBACK_ALLOW: '127.0.0.1:*',
     CALLBACK_RATE: '100000',
   };
-  const launch = (app: string, name: string, own: Record<string, string>) =>
-    startApp({
-      app,
-      name,
-      env: { ...env, ...own },
-      log: join(logs, `${name}.log`),
-      findings,
-      waitsFor: Number(own.ADMIN_PORT) || undefined,
-    });
-  async function launchNumbered(app: string, number: number, own: Record<string, string> = {}): Promise<App> {
-    const started = await launch(app, `${app}-${number}`, own);
-    ends.push(started.close);
+  const launch: Deployment['launch'] = async (app, name, own, itsEnds) => {
+    const waitsFor = Number(own.ADMIN_PORT) || undefined;
+    const log = join(logs, `${name}.log`);
+    const started = await startApp({ app, name, env: { ...env, ...own }, log, findings, waitsFor });
+    itsEnds.push(started.close);
     return started;
-  }
+  };
 
   const [intakes, workers, notifiers, urls]: [App[], App[], App[], string[]] = [[], [], [], []];
   for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
     const [port, adminPort] = [await freePort(), await freePort()];
     urls.push(`http://127.0.0.1:${port}`);
-    intakes.push(await launchNumbered('intake', number, { PORT: String(port), ADMIN_PORT: String(adminPort) }));
-    workers.push(await launchNumbered('worker', number));
-    notifiers.push(await launchNumbered('notifier', number));
+    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    intakes.push(await launch('intake', `intake-${number}`, ports, ends));
+    workers.push(await launch('worker', `worker-${number}`, {}, ends));
+    notifiers.push(await launch('notifier', `notifier-${number}`, {}, ends));
   }
   const stores = { databaseUrl, postgres, cluster, disk, redis };
   return { ...stores, intakes, workers, notifiers, endpoints, urls, senders, secretsKey, directory, launch };

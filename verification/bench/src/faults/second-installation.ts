@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
@@ -22,8 +20,8 @@ export interface Installation {
 
 /** Starts a Postgres of its own, with its queue, and an intake and a worker on it. What it starts is added to `ends`. */
 export async function startInstallation(
-  { launch, directory, secretsKey }: Deployment,
-  ends: (() => Promise<unknown>)[],
+  { launch, directory }: Deployment,
+  ends: (() => Promise<void>)[],
 ): Promise<Installation> {
   const place = join(directory, randomUUID());
   await mkdir(place, { mode: 0o755 });
@@ -37,20 +35,12 @@ export async function startInstallation(
   ends.push(postgres.close);
   const { url } = postgres;
   await ensureDatabase(url);
-  await withKnex({ url }, async (knex) => {
-    await migrate(connectionOf(knex), { installation: 1 });
-    // Its secret shows that the SECRETS_KEY is the same.
-    const { account_id: accountId } = await createAccount(connectionOf(knex), 'A neighbour');
-    await enableSigning(connectionOf(knex), secretsKey, accountId);
-  });
+  await withKnex({ url }, (knex) => migrate(connectionOf(knex), { installation: 1 }));
   await migrateQueue(url);
   const [port, adminPort] = [await freePort(), await freePort()];
   const stores = { DATABASE_URL: url, QUEUE_URL: url };
-  for (const [app, ports] of [
-    ['intake', { PORT: String(port), ADMIN_PORT: String(adminPort) }],
-    ['worker', {}],
-  ] as const)
-    ends.push((await launch(app, `${app}-there`, { ...stores, ...ports })).close);
+  await launch('intake', 'intake-there', { ...stores, PORT: String(port), ADMIN_PORT: String(adminPort) }, ends);
+  await launch('worker', 'worker-there', stores, ends);
   return {
     url,
     intakeUrl: `http://127.0.0.1:${port}`,
