@@ -5,6 +5,8 @@ import { type Figure, renderFigures } from './tables.ts';
 /** What the command line sets, for all benches. */
 export interface Options {
   only?: Contestant[];
+  /** The service at another commit. */
+  beside?: Contestant;
   loads: string[];
   rounds: number;
   /** Of load in each measurement. */

@@ -5,7 +5,7 @@ import { createLargeOrderMaker, ORDER_SIZES, type OrderSize } from './large-orde
 import { type Measurement, ROLES } from './measure.ts';
 import { QUOTED_LOAD, runRounds } from './rounds.ts';
 import { ratioByRound, renderRatio } from './statistics.ts';
-import { renderLoads, rowsOf, targetsOf } from './summary.ts';
+import { changesOf, renderLoads, rowsOf, targetsOf } from './summary.ts';
 import { digits, renderFigures, table } from './tables.ts';
 
 const haveFaults = (measurements: readonly Measurement[]) => measurements.some(({ faults }) => faults.length > 0);
@@ -15,8 +15,11 @@ export const comparison: Bench = {
   description: 'Measures the service side by side with comparable ones, on its own Postgres and Redis.',
   help: 'Exit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',
   async run(services, options) {
-    const measurements = await runRounds(services, { ...options, contestants: options.only ?? ALL });
-    const [rows, targets] = [rowsOf(measurements), targetsOf(measurements)];
+    const { only = ALL, beside } = options;
+    const contestants = beside ? [...only, beside] : only;
+    const measurements = await runRounds(services, { ...options, contestants });
+    const rows = rowsOf(measurements);
+    const targets = [...targetsOf(measurements), ...(beside ? changesOf(measurements, beside.name) : [])];
     if (options.chart) await drawChart(rows, options.chart);
     const hasFailed = haveFaults(measurements.filter(({ contestant }) => contestant === OURS.name));
     const text = [renderLoads(rows), ...(targets.length > 0 ? [renderFigures(targets)] : [])].join('\n\n');

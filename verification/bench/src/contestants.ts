@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf } from '@orders/test-services/apps.ts';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { createOrderQueue } from './contestants/fastify-pg-boss/order-queue.ts';
@@ -48,25 +51,60 @@ function peer(name: string, folder: string, createQueue?: (databaseUrl: string) 
   };
 }
 
+/** The settings of this service. */
+const settingsOf = (databaseUrl: string, queueUrl: string) => ({
+  DATABASE_URL: databaseUrl,
+  QUEUE_URL: queueUrl,
+  SECRETS_KEY: randomBytes(32).toString('base64'),
+  LOG_LEVEL: 'info',
+  LOG_FORMAT: 'json',
+});
+
 function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string): Contestant {
   return {
     name,
     intake: mainOf('intake'),
     worker: mainOf('worker'),
     async prepare(databaseUrl, redisUrl) {
-      const env = {
-        DATABASE_URL: databaseUrl,
-        QUEUE_URL: queueUrl({ databaseUrl, redisUrl }),
-        SECRETS_KEY: randomBytes(32).toString('base64'),
-        LOG_LEVEL: 'info',
-        LOG_FORMAT: 'json',
-      };
+      const env = settingsOf(databaseUrl, queueUrl({ databaseUrl, redisUrl }));
       await migrateQueue(env.QUEUE_URL);
       const keys = await withKnex({ url: databaseUrl }, async (knex) => {
         await migrate(connectionOf(knex));
         return Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
       });
       return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
+    },
+  };
+}
+
+/**
+ * This service at another commit, set up by that commit's own commands.
+ *
+ * @param directory a checkout in which `npm run setup` was run.
+ */
+export function checkout(directory: string): Contestant {
+  const root = resolve(directory);
+  return {
+    name: basename(root),
+    intake: mainOf('intake', root),
+    worker: mainOf('worker', root),
+    async prepare(databaseUrl, redisUrl) {
+      const env = settingsOf(databaseUrl, redisUrl);
+      async function orders(...args: string[]): Promise<string> {
+        const { stdout } = await promisify(execFile)(process.execPath, [mainOf('cli', root), ...args], {
+          env: { ...baseEnvironment(), ...env },
+        });
+        return stdout;
+      }
+      await orders('migrate');
+      const apiKeys: string[] = [];
+      const accountIds: number[] = [];
+      while (apiKeys.length < ACCOUNTS) {
+        const name = `Bench ${apiKeys.length + 1}`;
+        accountIds.push(JSON.parse(await orders('accounts', 'create', name, '--json')).account_id);
+        apiKeys.push(JSON.parse(await orders('keys', 'create', name, '--json')).key);
+      }
+      return { env, apiKeys, accountIds };
     },
   };
 }

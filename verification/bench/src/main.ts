@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Bench, Options } from './bench.ts';
 import { parseNames, parseWholeNumber, runProgram, withServices, writeJson } from './command-line.ts';
 import { comparison, large, replicas } from './comparisons.ts';
-import { ALL } from './contestants.ts';
+import { ALL, checkout } from './contestants.ts';
 import { footprint } from './footprint.ts';
 import { isolation } from './isolation/isolation.ts';
 import { overload } from './overload.ts';
@@ -57,6 +57,7 @@ function conditions({ rounds, seconds }: Options) {
 const program = declare(new Command(comparison.name), comparison)
   .configureHelp({ showGlobalOptions: true })
   .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, parseNames(ALL))
+  .option('--beside <checkout>', 'also measure the service in this directory, at another commit', checkout)
   .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
   .option('--rounds <number>', 'of each measurement', parseWholeNumber, 3)
   .option('--seconds <number>', 'of load in each measurement', parseWholeNumber, 8)

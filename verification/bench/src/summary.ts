@@ -49,6 +49,26 @@ export function targetsOf(measurements: readonly Measurement[]): Figure[] {
   return targets.filter(({ value }) => !Number.isNaN(value));
 }
 
+const CHANGES: [what: string, metric: Metric, enough?: number, goal?: number][] = [
+  ['orders/s', endToEnd, 1.05, 1.2],
+  ['p50 of the 202', ({ reply }) => reply.p50, 1, 0.9],
+  ['p50 accepted to written', ({ written }) => written.p50],
+  ['CPU of intake per order', ({ cpuSecondsPer1000 }) => cpuSecondsPer1000.intake, 1, 0.85],
+  ['CPU of the worker per order', ({ cpuSecondsPer1000 }) => cpuSecondsPer1000.worker, 0.9, 0.8],
+  ['CPU of Postgres per order', ({ cpuSecondsPer1000 }) => cpuSecondsPer1000.postgres],
+  ['CPU of Redis per order', ({ cpuSecondsPer1000 }) => cpuSecondsPer1000.redis],
+];
+
+/** Compares the service with another commit of it, under each load. */
+export function changesOf(measurements: readonly Measurement[], other: string): Figure[] {
+  return [...Map.groupBy(measurements, ({ load }) => load)].flatMap(([load, under]) =>
+    CHANGES.map(([what, metric, enough, goal]) => {
+      const { median: value } = ratioByRound(under, [OURS.name, other], metric);
+      return { what: `load ${load}: ${what}, ours ÷ ${other}`, value, enough, goal };
+    }),
+  );
+}
+
 /** Summarizes the measurements by contestant and load, in their order. */
 export function rowsOf(measurements: readonly Measurement[]): Row[] {
   return [...Map.groupBy(measurements, ({ load, contestant }) => `${load} ${contestant}`).values()].map((group) => {
