@@ -17,7 +17,8 @@ const OVERLOAD_CONNECTIONS = 2048;
 export const overload: Bench = {
   name: 'overload',
   description: 'Sends this service twice the load that it can accept.',
-  run: (services: Services, { seconds }) => withOurs(services, (running) => measure(running, seconds)),
+  run: (services: Services, { seconds, profile }) =>
+    withOurs(services, (running) => measure(running, seconds), { profileTo: profile }),
 };
 
 async function measure(running: Running, seconds: number) {
