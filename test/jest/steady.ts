@@ -38,7 +38,7 @@ async function runTests(all: boolean): Promise<Run> {
   }, SAMPLE_MS);
   const [stdout, stderr] = await Promise.all([text(jest.stdout), text(jest.stderr), once(jest, 'close')]);
   clearInterval(sampling);
-  const failures = new Set(stderr.match(/^(FAIL .*| {2}● .*(\n|\n {4}.*){0,6})$/gm));
+  const failures = new Set(stderr.match(/^(FAIL .*| {2}● .*(\n|\n {4}.*){0,20})$/gm));
   const summary = SUMMARY.exec(stdout)?.[0] ?? stderr.trim().split('\n').at(-1) ?? '';
   return { summary, hasFailed: jest.exitCode !== 0, failures: [...failures], workerMiB };
 }
