@@ -69,6 +69,14 @@ export function matching(values: unknown[], filter: Record<string, unknown>): st
   return conditions.length > 0 ? conditions.join(' and ') : 'true';
 }
 
+/**
+ * A column as the array of a parameter of `unnest`; null if it has no value, as Postgres then fills it with nulls. An array of nulls costs the
+ * driver and Postgres as much as one of short texts, and most optional fields are absent from all orders of a batch.
+ */
+export function columnOf<Value>(values: Value[]): Value[] | null {
+  return values.every((value) => value === null) ? null : values;
+}
+
 /** As `run`, for a statement without rows. @returns how many rows it inserted, changed or deleted. */
 export async function execute(database: Connection, text: string, values: unknown[] = []): Promise<number> {
   return (await database.pool.query({ text, values })).rowCount ?? 0;

@@ -3,7 +3,7 @@ import { severityOf } from '@orders/domain/severity.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, runToEnd } from '../run.ts';
+import { type Connection, columnOf, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, runToEnd } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */
 export interface WritableOrder extends NormalizedOrder {
@@ -164,7 +164,7 @@ export function inputOf(unsorted: readonly WritableOrder[], lockWaitMs: number):
     orders.map(({ receiptId }) => receiptId),
     orders.map(({ accountId }) => accountId),
     orders.map(({ order }) => order.source_order_id),
-    ...VALUES.map(([, , valueFor]) => orders.map(valueFor)),
+    ...VALUES.map(([, , valueFor]) => columnOf(orders.map(valueFor))),
     // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
     JSON.stringify(orders.map(({ order }) => order.items)),
     JSON.stringify(orders.map(({ warnings }) => warnings)),

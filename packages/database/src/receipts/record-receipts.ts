@@ -1,6 +1,6 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
-import { type Connection, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, run, runToEnd } from '../run.ts';
+import { type Connection, columnOf, IS_LIMITED, LOCK_WAIT_MS, limitLockWait, run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */
@@ -172,7 +172,7 @@ export function incomingValues<Receipt extends IncomingReceipt>(
     receipts.map(({ accountId }) => accountId),
     receipts.map(({ channel }) => channel),
     receipts.map(({ sourceOrderId }) => sourceOrderId),
-    receipts.map(({ idempotencyKey }) => idempotencyKey),
+    columnOf(receipts.map(({ idempotencyKey }) => idempotencyKey)),
     starts,
     receipts.map(({ body }) => body.length),
     batchId,
@@ -181,10 +181,10 @@ export function incomingValues<Receipt extends IncomingReceipt>(
     payloads.map(({ accountId }) => accountId),
     payloads.map(({ start }) => start),
     payloads.map(({ length }) => length),
-    receipts.map(({ delivery }) => delivery?.sourceNumber ?? null),
-    receipts.map(({ delivery }) => delivery?.raw.length ?? null),
-    receipts.map(({ delivery }) => delivery?.kind ?? null),
-    receipts.map(({ delivery }) => delivery?.modifiedAt ?? null),
+    columnOf(receipts.map(({ delivery }) => delivery?.sourceNumber ?? null)),
+    columnOf(receipts.map(({ delivery }) => delivery?.raw.length ?? null)),
+    columnOf(receipts.map(({ delivery }) => delivery?.kind ?? null)),
+    columnOf(receipts.map(({ delivery }) => delivery?.modifiedAt ?? null)),
   ];
   return { receipts, values };
 }

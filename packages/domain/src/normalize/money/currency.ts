@@ -120,7 +120,7 @@ const MARKS: ReadonlyMap<string, CurrencyReading> = new Map(
  * otherwise, "Rs" one of several rupees. Undefined if it is not a currency.
  */
 export function readCurrencyMark(mark: string): CurrencyReading | undefined {
-  const folded = foldMark(mark);
+  const folded = FRACTION_DIGITS.has(mark) ? mark : foldMark(mark);
   return FRACTION_DIGITS.has(folded) ? { codes: [folded], named: folded } : MARKS.get(folded);
 }
 

@@ -44,7 +44,7 @@ const MIN_FOREIGN_DIGITS = 11;
  */
 export function readNumber(text: string): NumberReading | undefined {
   if (text.length > MAX_LENGTH) return undefined;
-  const spelled = toCommonSpelling(text);
+  const spelled = MOBILE.test(text) ? text : toCommonSpelling(text);
   const digits = spelled.replace(/[ .-]/g, '');
   const [, mobile] = MOBILE.exec(digits) ?? [];
   if (mobile !== undefined) return { number: `+${COUNTRY_CODE}${mobile}`, isValid: true };

@@ -25,6 +25,8 @@ export function expandSpellings(pattern: string): string[] {
  * kaf, ha and ta marbuta. The key of several words is the concatenation of their keys.
  */
 export function toPlaceKey(text: string): string {
+  // The same for English, in a third of the time.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase().replace(/[^a-z0-9]/g, '');
   return text
     .normalize('NFKD')
     .toLowerCase()
