@@ -54,24 +54,23 @@ interface DocumentedMetric {
   apps: string[];
 }
 
-/** A row of the table: one metric, or several of the same type and labels. */
-const ROW = /^\| (`\w+`(?:, `\w+`)*) \| (\w+)(?:: ([^|]+))? \| \S.* \|$/;
+/** An entry of the list: one metric, or several of the same type and labels. */
+const ENTRY = /^(`\w+`(?:, `\w+`)*) \((\w+)(?:: ([^)]+))?\): \S/;
 /** The line of a section that lists its apps. */
 const SHOWN_BY = /^Shown by ([a-z, ]+)\./;
 
-/** Reads the tables of docs/operating/metrics.md. */
+/** Reads the lists of docs/operating/metrics.md. */
 export function documentedMetrics(): DocumentedMetric[] {
   const text = readFileSync(resolve(import.meta.dirname, '../../docs/operating/metrics.md'), 'utf8');
   return text.split(/^## /m).flatMap(metricsOf);
 }
 
 function metricsOf(section: string): DocumentedMetric[] {
-  const lines = section.split('\n');
-  const rows = lines.filter((line) => line.startsWith('| `'));
-  const apps = lines.flatMap((line) => SHOWN_BY.exec(line)?.[1]?.split(/, | and /) ?? []);
-  return rows.flatMap((line) => {
-    const [, names, type, labels = ''] = ROW.exec(line) ?? [];
-    if (!names || !type || apps.length === 0) throw new Error(`not a row of metrics: ${line}`);
+  const entries = [...section.matchAll(/^- (`.*(?:\n {2}.*)*)/gm)].map(([, text = '']) => text.replaceAll(/\s+/g, ' '));
+  const apps = section.split('\n').flatMap((line) => SHOWN_BY.exec(line)?.[1]?.split(/, | and /) ?? []);
+  return entries.flatMap((entry) => {
+    const [, names, type, labels = ''] = ENTRY.exec(entry) ?? [];
+    if (!names || !type || apps.length === 0) throw new Error(`not an entry of metrics: ${entry}`);
     return quotedIn(names).map((name) => ({ name, type, labels: quotedIn(labels), apps }));
   });
 }
