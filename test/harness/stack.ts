@@ -61,7 +61,7 @@ export type RunningPortal = Running<PortalConfig> & { url: string };
 /** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
 export const TEST_HASH_COST = '10';
 
-/** Short times of retries and sweeps. A lease or a statement ends only if a test says so. */
+/** Short times of retries and sweeps. A lease, a statement or a wait for Redis ends only if a test says so. */
 const QUICK = {
   RETRY_BASE: '50ms',
   RETRY_CAP: '200ms',
@@ -69,6 +69,7 @@ const QUICK = {
   SWEEP_INTERVAL: '200ms',
   SWEEP_AFTER: '700ms',
   PG_QUERY_TIMEOUT: '10m',
+  RATE_LIMIT_TIMEOUT: '10m',
 };
 
 /** For `Stack.env`, when a process or Postgres is lost: what it left behind ends by itself. */

@@ -241,18 +241,27 @@ describeWith('redis-server')('rate limits', () => {
     expect(await granted(account, 6, limited)).toBe(5);
   });
 
+  /** Two intakes with RATE_LIMIT that do not wait for Redis. */
+  async function hastyIntakes(): Promise<RunningIntake[]> {
+    const settings = { RATE_LIMIT: '3/1h', RATE_LIMIT_TIMEOUT: '200ms' };
+    const intakes = [await stack.intake(settings), await stack.intake(settings)];
+    await untilCountersShared(stack, intakes);
+    return intakes;
+  }
+
   test('with Redis frozen replies do not wait, and each intake counts alone until Redis is back', async () => {
     const account = await stack.account();
+    const hasty = await hastyIntakes();
     redis.freeze();
     try {
-      for (const intake of limited) {
+      for (const intake of hasty) {
         await send(await stack.account(), 2, [intake]);
         expect(await granted(account, 20, [intake])).toBe(3);
       }
     } finally {
       redis.thaw();
     }
-    await untilCountersShared(stack, limited);
+    await untilCountersShared(stack, hasty);
     // Redis now has every command that any of these requests waited for.
     const counter = counterOf(account, { requests: 3, seconds: 3600 });
     expect(await withRedis((client) => client.get(counter))).toBeNull();
@@ -260,7 +269,7 @@ describeWith('redis-server')('rate limits', () => {
 
   test('with Redis frozen a batch is accepted, and its intake alone counts the excess', async () => {
     const account = await accountWith({ requests: 10, seconds: 3600 });
-    const [{ api }] = limited as [RunningIntake];
+    const [{ api }] = (await hastyIntakes()) as [RunningIntake];
     redis.freeze();
     try {
       const reply = await api.batch(account, batchOf(30, 'frozen'));

@@ -24,7 +24,8 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     cluster = await startRedisCluster();
     // No sweep replaces a lost wake-up unless a test enables it.
     stack = await startStack('redis', { queue: cluster });
-    intakes = [await stack.intake({ SWEEP_AFTER: '60s' }), await stack.intake({ SWEEP_AFTER: '60s' })];
+    const settings = { SWEEP_AFTER: '60s', RATE_LIMIT_TIMEOUT: '200ms' };
+    intakes = [await stack.intake(settings), await stack.intake(settings)];
     account = await stack.account();
   });
 

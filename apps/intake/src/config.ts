@@ -48,6 +48,8 @@ export interface IntakeConfig
   DRAIN_DELAY: number;
   /** Default for accounts without a limit of their own. */
   RATE_LIMIT?: RateLimit;
+  /** How long a request waits for the counters on Redis before this process counts alone. */
+  RATE_LIMIT_TIMEOUT: number;
   /** The base URLs of intake by the number of the installation, for requests that are at the wrong one. */
   INSTALLATIONS: ReadonlyMap<number, string>;
   /** Age at which the sweeper takes a receipt whose wake-up was lost. */
@@ -106,6 +108,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
       IDLE_TIMEOUT: duration('65s'),
       DRAIN_DELAY: drainDelay,
       RATE_LIMIT: rateLimit,
+      RATE_LIMIT_TIMEOUT: duration('200ms'),
       INSTALLATIONS: installations,
       SWEEP_AFTER: duration('10s'),
     },

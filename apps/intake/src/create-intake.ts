@@ -31,7 +31,6 @@ import { createRejectionLog } from './rejections/rejection-log.ts';
 import { createEventWaiters } from './routes/get-events.ts';
 import { createWaiters } from './routes/waiters.ts';
 
-const RATE_LIMITER_TIMEOUT_MS = 200;
 /** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) may be cut off when another request needs its memory. */
 const SLOW_FRACTION = 1 / 6;
 
@@ -71,7 +70,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const load = exposeLoad(metrics.registry, config, producer);
   // Needed even without RATE_LIMIT: an account may have its own limit.
   const redis = isRedisUrl(config.QUEUE_URL)
-    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: RATE_LIMITER_TIMEOUT_MS })
+    ? openFailFastRedis(config.QUEUE_URL, { timeoutMs: config.RATE_LIMIT_TIMEOUT })
     : null;
   const replica = openReplica(config, logger);
   const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });

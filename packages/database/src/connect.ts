@@ -12,7 +12,7 @@ export interface ConnectOptions {
    * no backend waits for a lock that nobody needs; not behind a pooler, which accepts no such setting.
    */
   queryTimeout?: number;
-  /** Until a connection is made, or one of the pool is free; by default 5 seconds. */
+  /** Until a connection is made, or one of the pool is free; by default half of `queryTimeout`, or `queryTimeout` if it is below 5 seconds. */
   connectTimeout?: number;
   applicationName?: string;
   /** Whether statements join many rows with many. */
@@ -51,12 +51,14 @@ function limits(queryTimeout: number | undefined) {
   return { statement_timeout: Math.ceil(queryTimeout * 0.9), idle_in_transaction_session_timeout: queryTimeout };
 }
 
+const connectTimeoutFor = (queryTimeout: number) => Math.min(queryTimeout, Math.max(queryTimeout / 2, 5000));
+
 /** How `pg` connects. */
 export function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? 'orders',
-    connectionTimeoutMillis: options.connectTimeout ?? Math.min(options.queryTimeout ?? 5000, 5000),
+    connectionTimeoutMillis: options.connectTimeout ?? connectTimeoutFor(options.queryTimeout ?? 10_000),
     query_timeout: options.queryTimeout,
     ...(options.prepared && limits(options.queryTimeout)),
     ...(options.prepared &&

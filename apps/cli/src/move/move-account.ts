@@ -2,6 +2,7 @@ import { isMoving, lockAccount } from '@orders/database/accounts/accounts.ts';
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { ACCOUNT_MOVE_LOCK, type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
+import { withTimeout } from '@orders/runtime/concurrency/timers.ts';
 import { recordAccountAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { checkMove } from './check-move.ts';
@@ -103,6 +104,9 @@ export async function undoMove({ source, target, report }: Installations, accoun
   });
 }
 
+/** A lost connection may not answer. */
+const UNLOCK_TIMEOUT_MS = 1000;
+
 /** Runs work while no other session moves this account. */
 async function alone<T>(source: Database, accountId: number, work: () => Promise<T>): Promise<T> {
   const client = await source.pool.connect();
@@ -117,7 +121,8 @@ async function alone<T>(source: Database, accountId: number, work: () => Promise
     if (!rows[0]?.locked) throw new Failure('Another session is moving this account.');
     return await work();
   } finally {
-    // Closed, which ends the lock.
+    // The end of the session ends the lock too, but only when Postgres notices it: the next command could come before.
+    await withTimeout(client.query('select pg_advisory_unlock_all()'), UNLOCK_TIMEOUT_MS);
     client.release(true);
   }
 }
