@@ -10,22 +10,12 @@ import { SecondFactorGate } from './pages/sign-in/confirm-form.tsx';
 import { ConfirmIdentity, EndedSession } from './pages/sign-in/session-dialogs.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 
-const InvitationPage = lazyPage(
-  'invitation',
-  async () => (await import('./pages/sign-in/invitation-page.tsx')).InvitationPage,
-  ['signIn'],
-);
+const InvitationPage = lazyPage('invitation', () => import('./pages/sign-in/invitation-page.tsx'), ['signIn']);
 
-const ForgotPasswordPage = lazyPage(
-  'forgot-password',
-  async () => (await import('./pages/sign-in/forgot-password-page.tsx')).ForgotPasswordPage,
-  ['signIn'],
-);
-const NewPasswordPage = lazyPage(
-  'new-password',
-  async () => (await import('./pages/sign-in/new-password-page.tsx')).NewPasswordPage,
-  ['signIn'],
-);
+const ForgotPasswordPage = lazyPage('forgot-password', () => import('./pages/sign-in/forgot-password-page.tsx'), [
+  'signIn',
+]);
+const NewPasswordPage = lazyPage('new-password', () => import('./pages/sign-in/new-password-page.tsx'), ['signIn']);
 
 /** Pages that take no session, by their path. */
 const OPEN_PAGES: Record<string, ComponentType> = {

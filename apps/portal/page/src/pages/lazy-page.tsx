@@ -19,13 +19,13 @@ export function forgetFailedPages(): void {
 /** After a deploy, the files that an open page would load no longer exist, so the first failure of each page reloads the portal once. */
 export function lazyPage<Props extends object>(
   name: string,
-  load: () => Promise<ComponentType<Props>>,
+  load: () => Promise<{ default: ComponentType<Props> }>,
   namespaces: readonly string[],
 ): LazyPage<Props> {
   const reloaded = `reloaded for ${name}`;
   const start = async () => {
-    const [Page] = await Promise.all([load(), loadTexts(namespaces)]);
-    return { default: Page };
+    const [page] = await Promise.all([load(), loadTexts(namespaces)]);
+    return page;
   };
   const create = () =>
     lazy(async () => {

@@ -26,7 +26,7 @@ export interface PageEntry {
 const page = (
   path: string,
   name: string,
-  load: () => Promise<ComponentType>,
+  load: () => Promise<{ default: ComponentType }>,
   texts: readonly string[],
   permission?: Permission,
 ): PageEntry => ({ path, name, Page: lazyPage(name, load, texts), permission });
@@ -46,82 +46,52 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
     name: 'orders',
     Icon: Inbox,
     isForReviewers: true,
-    pages: [page('/orders', 'orders', async () => (await import('./orders/review-page.tsx')).ReviewPage, ['review'])],
+    pages: [page('/orders', 'orders', () => import('./orders/review-page.tsx'), ['review'])],
   },
   {
     name: 'deliveries',
     Icon: ReceiptText,
     pages: [
-      page('/receipts', 'receipts', async () => (await import('./deliveries/receipts-page.tsx')).ReceiptsPage, [
-        'receipts',
-        'review',
-      ]),
-      page('/rejected', 'rejected', async () => (await import('./deliveries/rejected-page.tsx')).RejectedPage, [
-        'integrations',
-      ]),
+      page('/receipts', 'receipts', () => import('./deliveries/receipts-page.tsx'), ['receipts', 'review']),
+      page('/rejected', 'rejected', () => import('./deliveries/rejected-page.tsx'), ['integrations']),
     ],
   },
   {
     name: 'shops',
     Icon: Store,
     pages: [
-      page('/shops', 'shops', async () => (await import('./shops/shops-page.tsx')).ShopsPage, [
+      page('/shops', 'shops', () => import('./shops/shops-page.tsx'), [
         'sources',
         'review',
         'integrations',
         'receipts',
       ]),
-      page('/upload', 'upload', async () => (await import('./shops/upload/upload-page.tsx')).UploadPage, [
-        'upload',
-        'review',
-      ]),
+      page('/upload', 'upload', () => import('./shops/upload/upload-page.tsx'), ['upload', 'review']),
     ],
   },
   {
     name: 'developers',
     Icon: CodeXml,
     pages: [
-      page('/developers', 'developers', async () => (await import('./developers/developers-page.tsx')).DevelopersPage, [
-        'integrations',
-        'receipts',
-      ]),
+      page('/developers', 'developers', () => import('./developers/developers-page.tsx'), ['integrations', 'receipts']),
     ],
   },
   {
     name: 'settings',
     Icon: Settings,
-    pages: [
-      page('/settings', 'settings', async () => (await import('./settings/settings-page.tsx')).SettingsPage, [
-        'integrations',
-      ]),
-    ],
+    pages: [page('/settings', 'settings', () => import('./settings/settings-page.tsx'), ['integrations'])],
   },
   {
     name: 'people',
     Icon: Users,
-    pages: [
-      page(
-        '/users',
-        'people',
-        async () => (await import('./people/members-page.tsx')).MembersPage,
-        ['users'],
-        'manage',
-      ),
-    ],
+    pages: [page('/users', 'people', () => import('./people/members-page.tsx'), ['users'], 'manage')],
   },
   {
     name: 'activity',
     Icon: ChartColumn,
     pages: [
-      page('/overview', 'overview', async () => (await import('./activity/overview-page.tsx')).OverviewPage, [
-        'overview',
-        'review',
-      ]),
-      page('/log', 'log', async () => (await import('./activity/log-pages.tsx')).LogPage, [
-        'audit',
-        'integrations',
-        'review',
-      ]),
+      page('/overview', 'overview', () => import('./activity/overview-page.tsx'), ['overview', 'review']),
+      page('/log', 'log', () => import('./activity/log-page.tsx'), ['audit', 'integrations', 'review']),
     ],
   },
 ];
@@ -132,23 +102,16 @@ export const OPERATOR_SECTIONS: readonly Section[] = [
     name: 'accounts',
     Icon: Building2,
     pages: [
-      page('', 'accounts', async () => (await import('./operator/operator-page.tsx')).OperatorPage, ['operator']),
-      page('/users', 'users', async () => (await import('./operator/users-page.tsx')).UsersPage, ['operator', 'users']),
+      page('', 'accounts', () => import('./operator/operator-page.tsx'), ['operator']),
+      page('/users', 'users', () => import('./operator/users-page.tsx'), ['operator', 'users']),
     ],
   },
   {
     name: 'service',
     Icon: Activity,
     pages: [
-      page('/service', 'service', async () => (await import('./operator/service-page.tsx')).ServicePage, [
-        'operator',
-        'receipts',
-      ]),
-      page('/log', 'operatorLog', async () => (await import('./activity/log-pages.tsx')).OperatorLogPage, [
-        'audit',
-        'integrations',
-        'review',
-      ]),
+      page('/service', 'service', () => import('./operator/service-page.tsx'), ['operator', 'receipts']),
+      page('/log', 'operatorLog', () => import('./operator/log-page.tsx'), ['audit', 'integrations', 'review']),
     ],
   },
 ];
@@ -163,9 +126,7 @@ export function offeredSections(can: Can): readonly Section[] {
 }
 
 /** The user's own page. */
-export const ProfilePage = lazyPage('profile', async () => (await import('./sign-in/profile-page.tsx')).ProfilePage, [
-  'signIn',
-]);
+export const ProfilePage = lazyPage('profile', () => import('./sign-in/profile-page.tsx'), ['signIn']);
 
 /** Starts loading the page at a path, while the session is still being asked for. */
 export function preloadPage(path: string): void {

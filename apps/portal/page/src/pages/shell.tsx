@@ -35,11 +35,7 @@ import { TestNote } from './test-mode.tsx';
 import { UserMenu } from './user-menu.tsx';
 import './sidebar.css';
 
-const NewSignInQuestion = lazyPage(
-  'new-sign-in',
-  async () => (await import('./sign-in/new-sign-in-question.tsx')).NewSignInQuestion,
-  ['signIn'],
-);
+const NewSignInQuestion = lazyPage('new-sign-in', () => import('./sign-in/new-sign-in-question.tsx'), ['signIn']);
 
 /** Asks the user about the newest sign-in from an unknown device, in each session but that one. */
 function NewSignInNote(): ReactNode {

@@ -12,10 +12,10 @@ import { Ago } from '../../components/time.tsx';
 import { formatStep } from './series.ts';
 import './overview.css';
 
-const Processing = lazy(() => import('./processing.tsx').then((module) => ({ default: module.Processing })));
+const Processing = lazy(() => import('./processing.tsx'));
 
 /** First what waits for reviewers, then how orders are processed, for engineers. */
-export function OverviewPage(): ReactNode {
+export default function OverviewPage(): ReactNode {
   const { t } = useTranslation('overview');
   return (
     <div className="stack overview">

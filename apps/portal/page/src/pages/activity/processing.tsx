@@ -16,7 +16,7 @@ import { LATENCIES, OUTCOMES, pendingOf } from './series.ts';
 const LATE_MS = 240_000;
 
 /** Outcomes and latency of an account's orders over time, for engineers. */
-export function Processing(): ReactNode {
+export default function Processing(): ReactNode {
   const { t } = useTranslation('overview');
   const [range, setRange] = useState<Range>('day');
   const query = useOverview(useAccountId(), range);

@@ -18,7 +18,7 @@ import { type Filters, SearchBox, useFilters } from './search-box.tsx';
 import './receipts.css';
 
 /** The list of receipts, or one receipt. */
-export function ReceiptsPage(): ReactNode {
+export default function ReceiptsPage(): ReactNode {
   const [, match] = useRoute('/accounts/:accountId/receipts/:receiptId');
   return match ? <ReceiptView key={match.receiptId} receiptId={match.receiptId} /> : <ReceiptList />;
 }

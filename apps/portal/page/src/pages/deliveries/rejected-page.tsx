@@ -12,7 +12,7 @@ import './receipts.css';
 const PAGE_SIZE = 20;
 
 /** The account's last rejected deliveries, each with how to fix it; updated by polling. */
-export function RejectedPage(): ReactNode {
+export default function RejectedPage(): ReactNode {
   const { t } = useTranslation('integrations');
   const query = useRejected(useAccountId());
   const [shown, setShown] = useState(PAGE_SIZE);

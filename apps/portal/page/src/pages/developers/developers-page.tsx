@@ -17,10 +17,10 @@ import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './developers.css';
 
-const EventsTab = lazyPage('events', async () => (await import('./events/events-tab.tsx')).EventsTab, ['events']);
+const EventsTab = lazyPage('events', () => import('./events/events-tab.tsx'), ['events']);
 
 /** How systems of the account's own send orders and receive events. Texts of keys and secrets live only in this component's state. */
-export function DevelopersPage(): ReactNode {
+export default function DevelopersPage(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const can = useCan();

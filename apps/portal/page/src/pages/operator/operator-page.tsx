@@ -17,7 +17,7 @@ import { useDebounced } from '../../components/use-debounced.ts';
 import { ManageAccount } from './manage-account.tsx';
 
 /** All accounts with their counts and settings. */
-export function OperatorPage(): ReactNode {
+export default function OperatorPage(): ReactNode {
   const { t } = useTranslation('operator');
   const [text, setText] = useState('');
   const searched = useDebounced(text.trim());

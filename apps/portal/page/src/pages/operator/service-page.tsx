@@ -17,7 +17,7 @@ import './operator.css';
 const POLL_INTERVAL_MS = 3000;
 
 /** The state of the service, updated every few seconds. */
-export function ServicePage(): ReactNode {
+export default function ServicePage(): ReactNode {
   const { t } = useTranslation('operator');
   const service = useQuery({
     queryKey: ['operator', 'service'],

@@ -23,7 +23,7 @@ const ACTION_NAMES = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
 type UserAction = { what: keyof typeof ACTIONS; user: UserRow };
 
 /** The users of all accounts, or of one. */
-export function UsersPage(): ReactNode {
+export default function UsersPage(): ReactNode {
   const { t } = useTranslation('operator');
   const account = new URLSearchParams(useSearch()).get('account');
   const queryClient = useQueryClient();

@@ -29,7 +29,7 @@ import './review.css';
 const PrintView = lazy(() => import('./print/print-view.tsx'));
 
 /** The orders of an account, for review by dispatchers. */
-export function ReviewPage(): ReactNode {
+export default function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
   const mayReview = useCan()('review');
   const url = useReviewUrl();

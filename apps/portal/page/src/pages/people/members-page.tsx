@@ -27,7 +27,7 @@ interface MemberPage {
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; member: Member } | { what: 'link'; link: InvitationLink };
 
 /** The users of an account, for its owners. */
-export function MembersPage(): ReactNode {
+export default function MembersPage(): ReactNode {
   const { t } = useTranslation('users');
   const accountId = useAccountId();
   const { email: own } = useSession();

@@ -22,7 +22,7 @@ const CHOICES: ChangedDeliveriesChoice[] = ['ignore', 'hold'];
 const TARGETS: ReviewTargetChoice[] = ['none', '15', '30', '60', '120', '240', '1440'];
 
 /** What the account chose. */
-export function SettingsPage(): ReactNode {
+export default function SettingsPage(): ReactNode {
   const { t } = useTranslation();
   return (
     <div className="stack">

@@ -18,7 +18,7 @@ import { IdPrefix, SOURCE_ACTIONS, type SourceAction, SourceDialog, SourceUrl } 
 import './shops.css';
 
 /** The platforms that send orders to the account; connections and mappings only for developers. */
-export function ShopsPage(): ReactNode {
+export default function ShopsPage(): ReactNode {
   const { t } = useTranslation('sources');
   const { show, sourceNumber, delivery } = useSourcesView();
   const accountId = useAccountId();

@@ -11,7 +11,7 @@ import { useAction } from '../../components/use-action.ts';
 import { AlonePage } from './alone-page.tsx';
 
 /** Asks for a link for a new password. It says the same for every address, as the portal does. */
-export function ForgotPasswordPage(): ReactNode {
+export default function ForgotPasswordPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const [email, setEmail] = useState('');

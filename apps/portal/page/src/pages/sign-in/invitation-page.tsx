@@ -27,7 +27,7 @@ interface Invitation {
 }
 
 /** The target of a one-time link. The token is in the fragment, which browsers do not send to servers. */
-export function InvitationPage(): ReactNode {
+export default function InvitationPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const [token] = useState(() => window.location.hash.slice(1));
   const invitation = useQuery({

@@ -14,7 +14,7 @@ import { useAction } from '../../components/use-action.ts';
 import { AlonePage } from './alone-page.tsx';
 
 /** The target of a mailed link for a new password. The token is in the fragment, which browsers do not send to servers. */
-export function NewPasswordPage(): ReactNode {
+export default function NewPasswordPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const notices = useNotices();

@@ -13,7 +13,7 @@ import { fullTime } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 /** Asks whether a sign-in from an unknown device was the user's. */
-export function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
+export default function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
   const { signIn } = props;
   const { session_id, at, user_agent, can_confirm } = signIn;
   const { t } = useTranslation('signIn');

@@ -18,7 +18,7 @@ import { NameSince, SecondFactorCards } from './second-factor-cards.tsx';
 type OpenSession = Json<UserSession> & { current: boolean };
 
 /** The user's own sessions and password. */
-export function ProfilePage(): ReactNode {
+export default function ProfilePage(): ReactNode {
   const { t } = useTranslation('signIn');
   const { name, email } = useSession();
   const queryClient = useQueryClient();

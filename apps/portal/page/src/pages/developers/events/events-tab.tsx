@@ -18,7 +18,7 @@ import { EventLogCard } from './event-log-card.tsx';
 import { NewEndpointDialog } from './new-endpoint-dialog.tsx';
 
 /** The log of events of the account and the endpoints to which they are delivered, or one of them. */
-export function EventsTab(): ReactNode {
+export default function EventsTab(): ReactNode {
   const opened = useOpenedEndpoint();
   const log = useEventLog(useAccountId());
   if (opened !== null) return <EndpointPage key={opened} endpointId={opened} />;

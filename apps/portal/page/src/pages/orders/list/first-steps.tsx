@@ -10,7 +10,7 @@ import { TestModeCard } from '../../developers/test-mode-card.tsx';
 import { TestOrderCard } from '../../developers/test-order-card.tsx';
 
 /** What an account without orders can do next: connect a shop, send a test order, invite people. */
-export function FirstSteps(): ReactNode {
+export default function FirstSteps(): ReactNode {
   const { t } = useTranslation(['sources', 'review']);
   const accountId = useAccountId();
   const can = useCan();

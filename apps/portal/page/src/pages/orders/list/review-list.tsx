@@ -140,10 +140,7 @@ function SelectMatching({ url, selection }: Pick<ListState, 'url' | 'selection'>
   );
 }
 
-const FirstSteps = lazyPage('first steps', async () => (await import('./first-steps.tsx')).FirstSteps, [
-  'integrations',
-  'sources',
-]);
+const FirstSteps = lazyPage('first steps', () => import('./first-steps.tsx'), ['integrations', 'sources']);
 
 /** Says why the list is empty and what to do next. */
 function EmptyList(props: {

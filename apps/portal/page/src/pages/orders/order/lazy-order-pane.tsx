@@ -1,9 +1,9 @@
 import { type ComponentProps, type ReactNode, Suspense, useEffect } from 'react';
 import { Skeleton } from '../../../components/loaded.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
-import type { OrderPane } from './order-pane.tsx';
+import type OrderPane from './order-pane.tsx';
 
-const Pane = lazyPage('order', async () => (await import('./order-pane.tsx')).OrderPane, []);
+const Pane = lazyPage('order', () => import('./order-pane.tsx'), []);
 
 /** The order pane, whose code is loaded after the list. */
 export function LazyOrderPane(props: ComponentProps<typeof OrderPane>): ReactNode {

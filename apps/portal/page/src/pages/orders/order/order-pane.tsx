@@ -62,7 +62,7 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
 }
 
 /** One order, beside the list or, on a narrow screen, instead of it. */
-export function OrderPane(props: OrderPaneProps): ReactNode {
+export default function OrderPane(props: OrderPaneProps): ReactNode {
   const { accountId, orderId, listed, movedTo, viewers = [], hasKeys, editing, onEdit, isPrinting, onPrint } = props;
   const { onLoaded, onClose } = props;
   const { t } = useTranslation('review');

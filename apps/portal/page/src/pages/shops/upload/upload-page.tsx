@@ -17,7 +17,7 @@ import type { TableHead } from './table-file.ts';
 import './upload.css';
 
 /** Orders of a file: choose it, say what its columns are, look at the first orders, send them, and see what became of them. */
-export function UploadPage(): ReactNode {
+export default function UploadPage(): ReactNode {
   const { t } = useTranslation('upload');
   const accountId = useAccountId();
   const sending = useSending(accountId);

@@ -1,53 +1,22 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AuditEvent, AuditPage } from '../../api/operator.ts';
-import { useAccountId } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Field } from '../../components/field.tsx';
 import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
-import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { fullTime, logTime, timeZone } from '../../components/time.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { EventDetails, EventSubject } from './event-details.tsx';
 import './audit.css';
 
-/** The audit trail of one account. */
-export function LogPage(): ReactNode {
-  const { t } = useTranslation('audit');
-  const accountId = useAccountId();
-  return (
-    <div className="stack">
-      <PageHeader title={t('common:nav.log')} about={t('aboutPage')}>
-        <HelpLink page="activity-log" />
-      </PageHeader>
-      <AuditList path={`/accounts/${accountId}/audit`} searchHint={t('searchHint')} />
-    </div>
-  );
-}
-
-/** The audit trail of all accounts. */
-export function OperatorLogPage(): ReactNode {
-  const { t } = useTranslation('audit');
-  const [account, setAccount] = useState('');
-  const accountId = useDebounced(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
-  return (
-    <div className="stack">
-      <PageHeader title={t('common:nav.operatorLog')} about={t('aboutAll')}>
-        <HelpLink page="activity-log" />
-      </PageHeader>
-      <AuditList
-        path="/operator/audit"
-        accountId={accountId}
-        searchHint={t('searchHintAll')}
-        filter={<Field label={t('accountId')} inputMode="numeric" dir="ltr" value={account} onChange={setAccount} />}
-      />
-    </div>
-  );
-}
-
 /** The audit events from the API at `path`, newest first. `filter` is a second field beside the search. */
-function AuditList(props: { path: string; accountId?: string; searchHint: string; filter?: ReactNode }): ReactNode {
+export function AuditList(props: {
+  path: string;
+  accountId?: string;
+  searchHint: string;
+  filter?: ReactNode;
+}): ReactNode {
   const { path, accountId, searchHint, filter } = props;
   const { t } = useTranslation('audit');
   const [text, setText] = useState('');
