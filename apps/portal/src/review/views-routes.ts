@@ -6,7 +6,7 @@ import type { PortalDeps } from '../deps.ts';
 import { bodyOf, idOf, plainText } from '../read-request.ts';
 
 /** A saved view of an account's list of orders. */
-interface ReviewView {
+export interface ReviewView {
   view_id: number;
   name: string;
   /** The query string of the page, without its question mark. */

@@ -2,6 +2,7 @@ import type { User } from '@orders/database/users/users.ts';
 import type { WorkerState } from '@orders/database/workers.ts';
 import type { NamedEvent } from '@orders/portal/audit/audit-subjects.ts';
 import type { AccountWithCounts } from '@orders/portal/operator/list-accounts-with-counts.ts';
+import type { OperatorChange as Change } from '@orders/portal/operator/store-operator-changes.ts';
 import type { DeadLetterOfAccount } from '@orders/portal/receipts/dead-letters.ts';
 import type { LaneState } from '@orders/queue/queue-stats.ts';
 import { call, type Json } from './client.ts';
@@ -33,17 +34,8 @@ export interface InvitationLink {
   sets_new_password: boolean;
 }
 
-/** A change of an operator that waits for the approval of another one. */
-export interface OperatorChange {
-  change_id: number;
-  kind: 'invite' | 'reset_password' | 'remove' | 'end_sessions' | 'reset_second_factor';
-  email: string;
-  requested_by: string;
-  requested_at: string;
-  expires_at: string;
-  /** Whether this user requested it, who cannot approve it. */
-  own: boolean;
-}
+/** A change of an operator that waits for the approval of another one. `own`: this user requested it, and cannot approve it. */
+export type OperatorChange = Json<Omit<Change, 'target_user_id' | 'requested_by_id'>> & { own: boolean };
 
 /** A change waits if it concerns an operator; otherwise it was made, with a link if it makes one. */
 export type Requested = InvitationLink | OperatorChange | undefined;

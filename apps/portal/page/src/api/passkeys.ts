@@ -1,18 +1,4 @@
-import type { SecondFactors } from '@orders/database/users/second-factors.ts';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { call, type Json } from './client.ts';
-
-export type OwnSecondFactors = Json<SecondFactors> & { required: boolean };
-
-export const SECOND_FACTORS_KEY = ['second-factors'];
-
-/** The user's own second factors. */
-export function useSecondFactors(): UseQueryResult<OwnSecondFactors> {
-  return useQuery({
-    queryKey: SECOND_FACTORS_KEY,
-    queryFn: ({ signal }) => call<OwnSecondFactors>('GET', '/second-factors', { signal }),
-  });
-}
+import { call } from './client.ts';
 
 /** What a user can take as second step of a sign-in. */
 export type SecondStep = 'passkey' | 'code' | 'recovery_code';

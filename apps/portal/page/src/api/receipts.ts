@@ -1,11 +1,10 @@
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import type { DeadCount } from '@orders/portal/receipts/dead-letters.ts';
 import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
-import { useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';
-import { usePagedList } from '../components/loaded.tsx';
-import { call, type Json, type Query } from './client.ts';
+import type { Json } from './client.ts';
+import { useGet } from './queries.ts';
 
 export type Receipt = Json<ReturnType<typeof receiptJson>>;
 
@@ -43,42 +42,19 @@ function isFinal({ status }: Receipt): boolean {
   return FINAL.includes(status);
 }
 
-/** An account's receipts by a filter, newest first, in pages. */
-export function useReceipts(accountId: number, filter: Query) {
-  return usePagedList({
-    queryKey: ['receipts', accountId, filter],
-    path: `/accounts/${accountId}/receipts`,
-    query: (before) => ({ ...filter, before }),
-    rowsOf: ({ receipts }: { receipts: ListedReceipt[]; next: string | null }) => receipts,
-    keepsPrevious: true,
-  });
-}
-
-/** Receipts with exactly this id, idempotency key or `source_order_id`. */
-export function useReceiptSearch(accountId: number, q: string) {
-  return useQuery({
-    queryKey: ['receipts', accountId, 'search', q],
-    queryFn: ({ signal }) =>
-      call<FoundReceipts>('GET', `/accounts/${accountId}/receipts/search`, { query: { q }, signal }),
-    enabled: q !== '',
-  });
-}
-
 /** Counts of dead receipts by error code. */
 export function useDeadCounts(accountId: number, everyMs: number | false = false) {
-  return useQuery({
-    refetchInterval: everyMs,
-    queryKey: ['receipts', accountId, 'dead'],
-    queryFn: ({ signal }) =>
-      call<{ codes: Json<DeadCount>[] }>('GET', `/accounts/${accountId}/dead-letters/counts`, { signal }),
-  });
+  return useGet<{ codes: Json<DeadCount>[] }>(
+    ['receipts', accountId, 'dead'],
+    `/accounts/${accountId}/dead-letters/counts`,
+    { refetchInterval: everyMs },
+  );
 }
 
 /** One receipt, polled every `everyMs` milliseconds until its state is final. */
 export function useReceipt(accountId: number, receiptId: string, everyMs = 2000) {
-  return useQuery({
-    queryKey: ['receipts', accountId, 'one', receiptId],
-    queryFn: ({ signal }) => call<ReceiptDetail>('GET', `/accounts/${accountId}/receipts/${receiptId}`, { signal }),
+  const path = `/accounts/${accountId}/receipts/${receiptId}`;
+  return useGet<ReceiptDetail>(['receipts', accountId, 'one', receiptId], path, {
     refetchInterval: ({ state }) => (state.data && !isFinal(state.data) ? everyMs : false),
   });
 }

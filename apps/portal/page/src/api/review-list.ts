@@ -1,9 +1,7 @@
-import type { RequestsOutcome } from '@orders/portal/review/cancellation-routes.ts';
 import type { SnoozedOrder as Snoozed } from '@orders/portal/review/find-snoozes.ts';
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
-import { saveFile } from '../components/save-file.ts';
-import { call, callForFile, type Json, type Query } from './client.ts';
+import type { Json } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 
 export type PrintedOrder = Json<ExportedOrder>;
@@ -50,26 +48,3 @@ export interface MatchingIds {
 
 /** The API's limit. */
 export const MAX_EXPORTED = 1000;
-
-export function readUpdates(accountId: number, query: Query, signal: AbortSignal): Promise<Updates> {
-  return call('GET', `/accounts/${accountId}/orders/updates`, { query, signal });
-}
-
-/** Marks cancellation requests as done, or opens them again. @param submission the same for each retry. */
-export function changeRequests(
-  accountId: number,
-  order_ids: readonly number[],
-  to: 'requestDone' | 'requestOpen',
-  submission: string,
-): Promise<RequestsOutcome> {
-  const route = to === 'requestDone' ? 'close' : 'reopen';
-  return call('POST', `/accounts/${accountId}/orders/cancellations/${route}`, { body: { order_ids }, submission });
-}
-
-/** Downloads orders as a file for spreadsheets. */
-export async function downloadOrders(accountId: number, order_ids: readonly number[]): Promise<void> {
-  const file = await callForFile('POST', `/accounts/${accountId}/orders/export`, {
-    body: { order_ids, format: 'csv' },
-  });
-  saveFile(file, `orders-${new Date().toISOString().slice(0, 10)}.csv`);
-}

@@ -1,7 +1,6 @@
 import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-orders.ts';
 import type { Decision } from '@orders/portal/review/find-changed-deliveries.ts';
 import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
-import type { NextOrder } from '@orders/portal/review/next-order-routes.ts';
 import type { RecordedPrint as Recorded } from '@orders/portal/review/print-routes.ts';
 import type {
   ListedOrder as ServerListedOrder,
@@ -15,7 +14,6 @@ export type ListedOrder = Json<ServerListedOrder>;
 /** An order with at most its first 1,000 items. */
 export type Order = OrderDetail['order'];
 export type Warning = Order['warnings'][number];
-export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
 export type ReviewState = ListedOrder['review_state'];
 
@@ -92,43 +90,8 @@ export function editOrder(
   return call('PATCH', `/accounts/${accountId}/orders/${orderId}`, { body: { edits, expected } });
 }
 
-/** The next order for this reviewer, which is theirs for some seconds; null if there is none, or others have all of them open. */
-export function claimNext(
-  accountId: number,
-  from: { after: number | undefined; open: number | undefined },
-): Promise<NextOrder> {
-  return call('POST', `/accounts/${accountId}/orders/next`, { body: from });
-}
-
-export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {
-  return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
-}
-
-/** Snoozes an order for some minutes. */
-export function snoozeOrder(
-  accountId: number,
-  orderId: number,
-  snooze: { minutes: number; reason: string },
-): Promise<OrderDetail> {
-  return call('PUT', `/accounts/${accountId}/orders/${orderId}/snooze`, { body: snooze });
-}
-
-/** Ends the snooze of an order. */
-export function endSnooze(accountId: number, orderId: number): Promise<OrderDetail> {
-  return call('DELETE', `/accounts/${accountId}/orders/${orderId}/snooze`);
-}
-
 /** A print that was recorded, and which one of the order it is. */
 export type RecordedPrint = Json<Recorded>;
-
-/** How long a print waits until it is recorded, in milliseconds; then it counts as one that cannot be. */
-const PRINT_TIMEOUT_MS = 8000;
-
-/** Records that an order is printed, which comes before its paper. */
-export function recordPrint(accountId: number, orderId: number): Promise<RecordedPrint> {
-  const signal = AbortSignal.timeout(PRINT_TIMEOUT_MS);
-  return call('POST', `/accounts/${accountId}/orders/${orderId}/prints`, { signal });
-}
 
 /** Accepts a changed delivery, or keeps the current version. */
 export function decideChangedDelivery(

@@ -3,6 +3,7 @@ import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-que
 import { createContext, useContext } from 'react';
 import { call, isProblem, type Json } from './client.ts';
 import type { SecondStep } from './passkeys.ts';
+import { useGet } from './queries.ts';
 
 const OPERATOR: readonly Permission[] = ['read', 'review', 'develop', 'manage', 'operate'];
 const NONE: readonly Permission[] = [];
@@ -155,10 +156,7 @@ export const NEW_SIGN_INS = queryOptions({
 /** The name of an account, and the one whose tests it takes; undefined while it loads and if there is no such account. */
 export function useAccount(accountId: number | undefined): Pick<SessionAccount, 'name' | 'test_of'> | undefined {
   const own = useOwnAccount(accountId);
-  const query = useQuery({
-    queryKey: ['account', accountId],
-    queryFn: ({ signal }) =>
-      call<Pick<SessionAccount, 'name' | 'test_of'>>('GET', `/accounts/${accountId}`, { signal }),
+  const query = useGet<Pick<SessionAccount, 'name' | 'test_of'>>(['account', accountId], `/accounts/${accountId}`, {
     enabled: accountId !== undefined && !own,
     staleTime: 60_000,
   });

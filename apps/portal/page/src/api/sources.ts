@@ -1,15 +1,15 @@
 import type { DeliveryOutcome, StoredDelivery } from '@orders/database/sources/activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import type { LifeRow } from '@orders/domain/sources/platform-states.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
 import type { SourceJson } from '../../../src/integrations/source-json.ts';
 import { call, isProblem, type Json } from './client.ts';
 import type { Grace } from './integrations.ts';
+import { useGet } from './queries.ts';
 
-export type { LifeRow, OrderMapping, SourcePreset, SourceSettings };
+export type { OrderMapping, SourcePreset, SourceSettings };
 
 /** The platforms, as they are offered. */
 export const PRESETS: readonly SourcePreset[] = [
@@ -39,12 +39,6 @@ export type Delivery = Json<Omit<StoredDelivery, 'raw'>> & { raw: string | null 
 
 export type Preview = Json<MappingPreview>;
 
-export interface NewSource {
-  name: string;
-  preset: SourcePreset;
-  settings?: Partial<SourceSettings>;
-}
-
 const POLL_INTERVAL_MS = 2000;
 const MAX_RETRIES = 5;
 
@@ -52,14 +46,18 @@ const at = (accountId: number) => `/accounts/${accountId}/sources`;
 
 /** @param everyMs how often it is asked for again. */
 export function useSources(accountId: number, everyMs = 5 * POLL_INTERVAL_MS): UseQueryResult<Source[]> {
-  return useQuery({
-    queryKey: ['sources', accountId],
-    queryFn: async ({ signal }) => (await call<{ sources: Source[] }>('GET', at(accountId), { signal })).sources,
+  return useGet(['sources', accountId], at(accountId), {
+    select: (reply: { sources: Source[] }) => reply.sources,
     refetchInterval: everyMs,
   });
 }
 
-/** The key of the versions in the cache. */
+/** The reply with the versions in the cache. */
+export interface Mappings {
+  mappings: Version[];
+}
+
+/** Its key. */
 export const mappingsKey = (accountId: number, sourceNumber: number) => [
   'sources',
   accountId,
@@ -69,19 +67,8 @@ export const mappingsKey = (accountId: number, sourceNumber: number) => [
 
 /** The versions of a source's mapping, newest first; the first is in use. */
 export function useMappings(accountId: number, sourceNumber: number): UseQueryResult<Version[]> {
-  return useQuery({
-    queryKey: mappingsKey(accountId, sourceNumber),
-    queryFn: async ({ signal }) =>
-      (await call<{ mappings: Version[] }>('GET', `${at(accountId)}/${sourceNumber}/mappings`, { signal })).mappings,
-  });
-}
-
-/** What each topic and status of the source's platform becomes; empty for a source that belongs to no platform. */
-export function useLife(accountId: number, sourceNumber: number): UseQueryResult<LifeRow[]> {
-  return useQuery({
-    queryKey: ['sources', accountId, sourceNumber, 'life'],
-    queryFn: async ({ signal }) =>
-      (await call<{ life: LifeRow[] }>('GET', `${at(accountId)}/${sourceNumber}/life`, { signal })).life,
+  return useGet(mappingsKey(accountId, sourceNumber), `${at(accountId)}/${sourceNumber}/mappings`, {
+    select: ({ mappings }: Mappings) => mappings,
   });
 }
 
@@ -93,21 +80,9 @@ export interface Deliveries {
 
 /** Polled, less often once there is one, because they can be long. */
 export function useDeliveries(accountId: number, sourceNumber: number): UseQueryResult<Deliveries> {
-  return useQuery({
-    queryKey: ['sources', accountId, sourceNumber, 'deliveries'],
-    queryFn: ({ signal }) => call<Deliveries>('GET', `${at(accountId)}/${sourceNumber}/deliveries`, { signal }),
+  const path = `${at(accountId)}/${sourceNumber}/deliveries`;
+  return useGet<Deliveries>(['sources', accountId, sourceNumber, 'deliveries'], path, {
     refetchInterval: ({ state }) => (state.data?.deliveries.length ? 5 : 1) * POLL_INTERVAL_MS,
-  });
-}
-
-/** One delivery, for one that is not among the newest; null asks for none. */
-export function useDelivery(accountId: number, sourceNumber: number, receiptId: string | null) {
-  return useQuery({
-    queryKey: ['sources', accountId, sourceNumber, 'deliveries', receiptId],
-    queryFn: ({ signal }) =>
-      call<Delivery>('GET', `${at(accountId)}/${sourceNumber}/deliveries/${receiptId}`, { signal }),
-    enabled: receiptId !== null,
-    refetchInterval: 5 * POLL_INTERVAL_MS,
   });
 }
 
@@ -123,21 +98,6 @@ export function usePreview(accountId: number, mapping: unknown, delivery: string
     retry: (count, error) => isProblem(error, 'rate_limited') && count < MAX_RETRIES,
     refetchOnWindowFocus: false,
   });
-}
-
-/** Saves a mapping that was made from this version. The reply has no version if it was cut off. */
-export function saveMapping(
-  accountId: number,
-  sourceNumber: number,
-  body: { mapping: unknown; version: number },
-): Promise<Partial<Json<SourceJson>>> {
-  return call('PUT', `${at(accountId)}/${sourceNumber}/mapping`, { body });
-}
-
-// Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
-
-export function createSource(accountId: number, source: NewSource): Promise<SourceWithSecret> {
-  return call('POST', at(accountId), { body: source });
 }
 
 /** @param secret without one, it is created. */

@@ -1,14 +1,8 @@
-import {
-  type InfiniteData,
-  keepPreviousData,
-  type QueryKey,
-  type UseInfiniteQueryResult,
-  type UseQueryResult,
-  useInfiniteQuery,
-} from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, isProblem, type Query } from '../api/client.ts';
+import { isProblem } from '../api/client.ts';
+import type { PagedList } from '../api/queries.ts';
 import { Button } from './button.tsx';
 
 /** What a query has loaded, with a note about a problem above it; in its place a skeleton while it is loaded for the first time. */
@@ -25,39 +19,6 @@ export function Loaded<Data>(props: {
       {query.data !== undefined && children(query.data)}
     </>
   );
-}
-
-/** A list that the API sends in pages; `next` of a page is the cursor of the following one, null at the end. */
-export interface PagedList<Row> {
-  query: Omit<UseInfiniteQueryResult, 'data'> & { data: unknown };
-  rows: Row[];
-}
-
-/**
- * Loads a list page by page.
- *
- * @param options.query the parameters of the page at a cursor, which is null for the first one.
- * @param options.rowsOf the rows of a page.
- * @param options.keepsPrevious shows the rows of the previous key until those of a new one are there.
- */
-export function usePagedList<Page extends { next: unknown }, Row>(options: {
-  queryKey: QueryKey;
-  path: string;
-  query: (next: Page['next']) => Query;
-  rowsOf: (page: Page) => Row[];
-  refetchInterval?: number;
-  keepsPrevious?: boolean;
-}): PagedList<Row> & { pages: Page[] } {
-  const query: UseInfiniteQueryResult<InfiniteData<Page>> = useInfiniteQuery({
-    queryKey: options.queryKey,
-    queryFn: ({ pageParam, signal }) => call<Page>('GET', options.path, { query: options.query(pageParam), signal }),
-    initialPageParam: null as Page['next'],
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: options.refetchInterval ?? false,
-    ...(options.keepsPrevious && { placeholderData: keepPreviousData }),
-  });
-  const pages = query.data?.pages ?? [];
-  return { query, pages, rows: pages.flatMap(options.rowsOf) };
 }
 
 /** The rows of a list, or why there are none, with a button for the next page. */

@@ -1,10 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AuditEvent, AuditPage } from '../../api/operator.ts';
+import { usePagedList } from '../../api/queries.ts';
 import { Actor } from '../../components/actor.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Field } from '../../components/field.tsx';
-import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
+import { EmptyState, Paged } from '../../components/loaded.tsx';
 import { fullTime, logTime, timeZone } from '../../components/time.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { EventDetails, EventSubject } from './event-details.tsx';

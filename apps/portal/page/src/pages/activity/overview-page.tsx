@@ -1,7 +1,8 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { type Money, type ReviewOverview, SEVERITIES, useReviewOverview } from '../../api/overview.ts';
+import { OVERVIEW_INTERVAL_MS, type ReviewOverview } from '../../api/overview.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Card } from '../../components/card.tsx';
 import { Loaded, Skeleton } from '../../components/loaded.tsx';
@@ -9,6 +10,7 @@ import { formatCount } from '../../components/numbers.ts';
 import { formatAmount } from '../../components/order-values.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
+import { FILTER_VALUES } from '../orders/list/filters.ts';
 import { formatStep } from './series.ts';
 import './overview.css';
 
@@ -80,9 +82,17 @@ function HourBars({ hours }: { hours: ReviewOverview['confirmed']['per_hour'] })
 /** What waits for a decision and what was decided today, with links to the orders. */
 function ReviewSummary(): ReactNode {
   const { t } = useTranslation('overview');
+  const accountId = useAccountId();
+  // Today begins at midnight where the reader is.
+  const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const query = useGet<ReviewOverview>(
+    ['overview', accountId, 'review', time_zone],
+    `/accounts/${accountId}/overview/review`,
+    { query: { time_zone }, refetchInterval: OVERVIEW_INTERVAL_MS },
+  );
   return (
     <section className="stack review-summary" aria-label={t('review.title')}>
-      <Loaded query={useReviewOverview(useAccountId())} skeleton={<Skeleton shape="blocks" count={4} />}>
+      <Loaded query={query} skeleton={<Skeleton shape="blocks" count={4} />}>
         {(overview) => <Cards overview={overview} />}
       </Loaded>
     </section>
@@ -122,7 +132,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
       </Card>
       <Card title={t('review.bySeverity')} className="summary-card">
         <dl className="severity-counts">
-          {SEVERITIES.map((severity) => (
+          {FILTER_VALUES.severity.map((severity) => (
             <div key={severity}>
               <dt>
                 <Link href={`${list}?severity=${severity}&sort=oldest`}>
@@ -152,7 +162,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
 }
 
 /** Sums by currency, the largest first as the API sends them. */
-function MoneyList({ label, money }: { label: string; money: Money[] }): ReactNode {
+function MoneyList({ label, money }: { label: string; money: ReviewOverview['waiting']['money'] }): ReactNode {
   if (money.length === 0) return null;
   return (
     <p className="summary-money">

@@ -1,7 +1,9 @@
+import { keepPreviousData } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { type Overview, type OverviewPoint, RANGES, type Range, useOverview } from '../../api/overview.ts';
+import { OVERVIEW_INTERVAL_MS, type Overview, type OverviewPoint, RANGES, type Range } from '../../api/overview.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Mono } from '../../components/card.tsx';
 import { Loaded, Skeleton } from '../../components/loaded.tsx';
@@ -19,7 +21,13 @@ const LATE_MS = 240_000;
 export default function Processing(): ReactNode {
   const { t } = useTranslation('overview');
   const [range, setRange] = useState<Range>('day');
-  const query = useOverview(useAccountId(), range);
+  const accountId = useAccountId();
+  // At most a minute old while a worker runs.
+  const query = useGet<Overview>(['overview', accountId, range], `/accounts/${accountId}/overview`, {
+    query: { range },
+    refetchInterval: OVERVIEW_INTERVAL_MS,
+    placeholderData: keepPreviousData,
+  });
   return (
     <section className="stack processing" aria-labelledby="processing-title">
       <div className="spread">

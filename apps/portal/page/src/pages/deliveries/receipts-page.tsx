@@ -2,7 +2,8 @@ import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useRoute } from 'wouter';
-import { isUnmapped, type ListedReceipt, useDeadCounts, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
+import { useGet, usePagedList } from '../../api/queries.ts';
+import { type FoundReceipts, isUnmapped, type ListedReceipt, useDeadCounts } from '../../api/receipts.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Dotted, Mono } from '../../components/card.tsx';
@@ -44,7 +45,14 @@ function Newest(): ReactNode {
   const { filters, change, deadQuery } = useFilters();
   const can = useCan();
   const [isRedriving, setRedriving] = useState(false);
-  const list = useReceipts(accountId, { state: filters.state, ...deadQuery });
+  const query = { state: filters.state, ...deadQuery };
+  const list = usePagedList({
+    queryKey: ['receipts', accountId, query],
+    path: `/accounts/${accountId}/receipts`,
+    query: (before) => ({ ...query, before }),
+    rowsOf: ({ receipts }: { receipts: ListedReceipt[]; next: string | null }) => receipts,
+    keepsPrevious: true,
+  });
   return (
     <>
       {filters.state === 'dead' && (
@@ -93,10 +101,14 @@ function NoReceipts({ state, hasMore }: { state: string; hasMore: boolean }): Re
   return <EmptyState title={t('none')} text={t('noneAbout')} action={state === '' && can('develop') && tryIt} />;
 }
 
+/** Receipts with exactly this id, idempotency key or `source_order_id`. */
 function Found({ q }: { q: string }): ReactNode {
   const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  const path = `/accounts/${accountId}/receipts/search`;
+  const query = useGet<FoundReceipts>(['receipts', accountId, 'search', q], path, { query: { q } });
   return (
-    <Loaded query={useReceiptSearch(useAccountId(), q)} skeleton={<Skeleton shape="rows" />}>
+    <Loaded query={query} skeleton={<Skeleton shape="rows" />}>
       {({ receipts, newest_since, followed_until }) => (
         <>
           {receipts.length > 0 ? (

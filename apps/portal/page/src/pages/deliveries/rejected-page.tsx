@@ -1,6 +1,8 @@
+import type { RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Rejected, useRejected } from '../../api/integrations.ts';
+import type { Json } from '../../api/client.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Mono } from '../../components/card.tsx';
@@ -9,12 +11,18 @@ import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
 import './receipts.css';
 
+type Rejected = Json<RejectedDelivery>;
+
 const PAGE_SIZE = 20;
 
 /** The account's last rejected deliveries, each with how to fix it; updated by polling. */
 export default function RejectedPage(): ReactNode {
   const { t } = useTranslation('integrations');
-  const query = useRejected(useAccountId());
+  const accountId = useAccountId();
+  const query = useGet(['rejected', accountId], `/accounts/${accountId}/rejected-deliveries`, {
+    select: (reply: { rejected_deliveries: Rejected[] }) => reply.rejected_deliveries,
+    refetchInterval: 2000,
+  });
   const [shown, setShown] = useState(PAGE_SIZE);
   const rejected = query.data ?? [];
   return (

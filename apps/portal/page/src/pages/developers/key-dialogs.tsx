@@ -1,15 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import {
-  createKey,
-  type Key,
-  type KeyRequest,
-  LIFETIMES,
-  type NewKey,
-  SCOPES,
-  updateKey,
-} from '../../api/integrations.ts';
+import { type Key, LIFETIMES, type Lifetime, type NewKey, SCOPES, type Scope } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Fact } from '../../components/card.tsx';
 import { CheckChoice, Field, NameField } from '../../components/field.tsx';
@@ -23,9 +15,10 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** `expires` is null where the expiry of an existing key stays as it is. */
-interface KeyAccess extends Pick<KeyRequest, 'scopes'> {
-  expires: KeyRequest['expires'] | null;
+interface KeyAccess {
+  scopes: Scope[];
+  /** Null where the expiry of an existing key stays as it is. */
+  expires: Lifetime | null;
   /** As typed: addresses and ranges separated by spaces, line ends or commas. */
   addresses: string;
 }
@@ -40,9 +33,8 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
   const creating = useAction({
     mutationFn: async () => {
-      const { scopes, expires, addresses } = access;
-      const key = { name, scopes, expires: expires ?? 'never', addresses: addressesIn(addresses) };
-      onDone(await createKey(accountId, key));
+      const body = { name, ...access, addresses: addressesIn(access.addresses) };
+      onDone(await call<NewKey>('POST', `/accounts/${accountId}/keys`, { body }));
     },
   });
   return (
@@ -69,7 +61,8 @@ export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () =
   const updating = useAction({
     mutationFn: async () => {
       const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
-      await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
+      const body = { ...limits, ...(access.expires && { expires: access.expires }) };
+      await call('PATCH', `/accounts/${accountId}/keys/${key_id}`, { body });
       props.onDone();
     },
   });

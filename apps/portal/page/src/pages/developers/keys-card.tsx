@@ -2,7 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Key, type NewKey, replaceKey, useKeys } from '../../api/integrations.ts';
+import { call } from '../../api/client.ts';
+import type { Key, NewKey } from '../../api/integrations.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -21,7 +23,8 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const query = useKeys(accountId);
+  const path = `/accounts/${accountId}/keys`;
+  const query = useGet(['keys', accountId], path, { select: (reply: { keys: Key[] }) => reply.keys });
   const keys = query.data ?? [];
   const mayChange = useCan()('develop');
   const [open, setOpen] = useState<Open>(null);
@@ -72,7 +75,9 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
           about={t('keys.replaceAbout')}
           label={t('keys.grace')}
           submit={t('keys.replace')}
-          replace={async (grace) => show(await replaceKey(accountId, open.key.key_id, grace))}
+          replace={async (grace) =>
+            show(await call<NewKey>('POST', `${path}/${open.key.key_id}/replace`, { body: { grace } }))
+          }
           onClose={close}
         />
       )}

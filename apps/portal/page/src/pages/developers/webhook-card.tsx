@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { type Secret, type SecretRow, useSigning } from '../../api/integrations.ts';
+import type { Secret, SecretRow } from '../../api/integrations.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId, useCan, useSession } from '../../api/session.ts';
 import { Button, CopyButton } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -18,13 +19,19 @@ import { ReplaceDialog } from './grace-choice.tsx';
 export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const { intake_url } = useSession();
+  const accountId = useAccountId();
+  const signing = useGet<{ secrets: SecretRow[]; signed_only: boolean }>(
+    ['signing', accountId],
+    `/accounts/${accountId}/signing`,
+    { refetchInterval: 20_000 },
+  );
   return (
     <Card title={t('webhook.title')}>
       <dl className="stack">
         <Endpoint label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
         <Endpoint label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
       </dl>
-      <Loaded query={useSigning(useAccountId())} skeleton={<Skeleton count={2} />}>
+      <Loaded query={signing} skeleton={<Skeleton count={2} />}>
         {({ secrets, signed_only }) =>
           secrets.length === 0 ? (
             <p className="note note-warn">{t('webhook.unavailable')}</p>

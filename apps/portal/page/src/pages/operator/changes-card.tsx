@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { InvitationLink, OperatorChange, Requested } from '../../api/operator.ts';
+import { useGet } from '../../api/queries.ts';
 import { Button, type ButtonKind } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Confirm } from '../../components/form-dialog.tsx';
@@ -19,9 +20,7 @@ export function ChangesCard({ onLink }: { onLink: (link: InvitationLink) => void
   const queryClient = useQueryClient();
   const notices = useNotices();
   const [confirming, setConfirming] = useState<Action | null>(null);
-  const query = useQuery({
-    queryKey: ['operator', 'changes'],
-    queryFn: ({ signal }) => call<{ changes: OperatorChange[] }>('GET', '/operator/changes', { signal }),
+  const query = useGet<{ changes: OperatorChange[] }>(['operator', 'changes'], '/operator/changes', {
     refetchInterval: 15_000,
   });
   const act = async ({ what, change }: Action) => {

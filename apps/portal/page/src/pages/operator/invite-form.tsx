@@ -1,8 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, isProblem } from '../../api/client.ts';
+import { isProblem } from '../../api/client.ts';
 import { type AccountPage, inviteUser, type Requested, type UserRole } from '../../api/operator.ts';
+import { useGet } from '../../api/queries.ts';
 import { MEMBER_ROLES } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { EmailField, Field, SelectField } from '../../components/field.tsx';
@@ -67,10 +68,9 @@ function AccountField({ value, onChange }: { value: string; onChange: (value: st
   const { t } = useTranslation('operator');
   const listId = useId();
   const searched = useDebounced(value.trim());
-  const found = useQuery({
-    queryKey: ['operator', 'accounts', 'choice', searched],
-    queryFn: ({ signal }) => call<AccountPage>('GET', '/operator/accounts', { query: { q: searched }, signal }),
-    placeholderData: (before) => before,
+  const found = useGet<AccountPage>(['operator', 'accounts', 'choice', searched], '/operator/accounts', {
+    query: { q: searched },
+    placeholderData: keepPreviousData,
   });
   const accounts = found.data?.accounts ?? [];
   const chosen = accounts.find(({ account_id }) => String(account_id) === searched);

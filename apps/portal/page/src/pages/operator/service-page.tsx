@@ -1,13 +1,12 @@
 import type { LaneState } from '@orders/queue/queue-stats.ts';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { call } from '../../api/client.ts';
 import type { DeadPage, ServiceState, Worker } from '../../api/operator.ts';
+import { useGet, usePagedList } from '../../api/queries.ts';
 import { Card, Fact } from '../../components/card.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { EmptyState, Loaded, Paged, Skeleton, usePagedList } from '../../components/loaded.tsx';
+import { EmptyState, Loaded, Paged, Skeleton } from '../../components/loaded.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -19,9 +18,7 @@ const POLL_INTERVAL_MS = 3000;
 /** The state of the service, updated every few seconds. */
 export default function ServicePage(): ReactNode {
   const { t } = useTranslation('operator');
-  const service = useQuery({
-    queryKey: ['operator', 'service'],
-    queryFn: ({ signal }) => call<ServiceState>('GET', '/operator/service', { signal }),
+  const service = useGet<ServiceState>(['operator', 'service'], '/operator/service', {
     refetchInterval: POLL_INTERVAL_MS,
   });
   return (

@@ -3,11 +3,11 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type CommandGroupEntry, type PaletteScope, useCommands } from './use-commands.ts';
 import './palette.css';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { Building2, Package, Search } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
+import { useGet } from '../../api/queries.ts';
 import type { ReviewState } from '../../api/review.ts';
 import { liveOf, type Permission, useSession } from '../../api/session.ts';
 import { formatCount } from '../../components/numbers.ts';
@@ -66,9 +66,8 @@ function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, te
   const q = useDebounced(text.trim());
   const isSearched = scope === 'accounts' || q.length >= MIN_LENGTH;
   const isAsked = isSearched && role === 'operator';
-  const { data, isFetching } = useQuery({
-    queryKey: ['palette', 'accounts', q],
-    queryFn: ({ signal }) => call<AccountPage>('GET', '/operator/accounts', { query: { q }, signal }),
+  const { data, isFetching } = useGet<AccountPage>(['palette', 'accounts', q], '/operator/accounts', {
+    query: { q },
     enabled: isAsked,
     placeholderData: keepPreviousData,
   });

@@ -1,9 +1,10 @@
 import type { PendingInvitation } from '@orders/database/users/pending-invitations.ts';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, type Json } from '../../api/client.ts';
 import type { InvitationLink } from '../../api/operator.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -13,6 +14,8 @@ import { Loaded } from '../../components/loaded.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 
+type Invitation = Json<PendingInvitation>;
+
 const ACTIONS = ['again', 'withdraw'] as const;
 
 /** Who is invited to the account and has not joined yet; nothing without such people. */
@@ -21,13 +24,8 @@ export function InvitationsCard(): ReactNode {
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const path = `/accounts/${accountId}/invitations`;
-  const query = useQuery({
-    queryKey: ['members', accountId, 'invitations'],
-    queryFn: ({ signal }) => call<{ invitations: Json<PendingInvitation>[] }>('GET', path, { signal }),
-  });
-  const [asked, setAsked] = useState<{ what: (typeof ACTIONS)[number]; invitation: Json<PendingInvitation> } | null>(
-    null,
-  );
+  const query = useGet<{ invitations: Invitation[] }>(['members', accountId, 'invitations'], path);
+  const [asked, setAsked] = useState<{ what: (typeof ACTIONS)[number]; invitation: Invitation } | null>(null);
   const [link, setLink] = useState<InvitationLink | null>(null);
   const act = async ({ what, invitation: { invitation_id } }: NonNullable<typeof asked>) => {
     if (what === 'again') setLink(await call<InvitationLink>('POST', `${path}/${invitation_id}/again`));

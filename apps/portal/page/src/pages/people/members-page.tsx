@@ -1,14 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { InvitationLink } from '../../api/operator.ts';
+import { useGet, usePagedList } from '../../api/queries.ts';
 import { SESSION_QUERY, useAccountId, useSession } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Confirm } from '../../components/form-dialog.tsx';
-import { Paged, ProblemNote, usePagedList } from '../../components/loaded.tsx';
+import { Paged, ProblemNote } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Switch } from '../../components/segments.tsx';
@@ -148,10 +149,7 @@ function SecondFactorSwitch(): ReactNode {
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const key = ['account', accountId, 'second-factor'];
-  const state = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => call<{ second_factor_required: boolean }>('GET', `/accounts/${accountId}`, { signal }),
-  });
+  const state = useGet<{ second_factor_required: boolean }>(key, `/accounts/${accountId}`);
   const set = useAction({
     mutationFn: (required: boolean) => call('PUT', `/accounts/${accountId}/second-factor`, { body: { required } }),
     onSuccess: async () => {

@@ -1,7 +1,8 @@
+import type { Member as StoredMember } from '@orders/database/users/memberships.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, isProblem } from '../../api/client.ts';
+import { call, isProblem, type Json } from '../../api/client.ts';
 import type { InvitationLink } from '../../api/operator.ts';
 import { MEMBER_ROLES, type MemberRole, useAccountId } from '../../api/session.ts';
 import { EmailField, RadioChoice } from '../../components/field.tsx';
@@ -9,14 +10,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { useProblemText } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
 
-/** A user of an account. */
-export interface Member {
-  user_id: string;
-  email: string;
-  name: string;
-  role: MemberRole;
-  last_signed_in_at: string | null;
-}
+export type Member = Json<StoredMember>;
 
 /** Invites a person to the account, with a role. None is chosen in advance, so that nobody gets more than was meant. */
 export function InviteDialog(props: { onInvited: (link: InvitationLink) => void; onClose: () => void }): ReactNode {

@@ -1,13 +1,9 @@
+import type { Account } from '@orders/database/accounts/accounts.ts';
 import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import {
-  type ChangedDeliveriesChoice,
-  type ReviewTargetChoice,
-  useChangedDeliveriesChoice,
-  useReviewTarget,
-} from '../../api/integrations.ts';
+import { useGet } from '../../api/queries.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { Card } from '../../components/card.tsx';
 import { RadioChoice } from '../../components/field.tsx';
@@ -17,9 +13,19 @@ import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { useAction } from '../../components/use-action.ts';
 
-const CHOICES: ChangedDeliveriesChoice[] = ['ignore', 'hold'];
+interface ChangedDeliveries {
+  resends: Account['resends'];
+}
 
-const TARGETS: ReviewTargetChoice[] = ['none', '15', '30', '60', '120', '240', '1440'];
+/** Within how many minutes of its receipt an order is to be decided. */
+interface ReviewTarget {
+  minutes: number | null;
+}
+
+const CHOICES: Account['resends'][] = ['ignore', 'hold'];
+
+/** Minutes as text. */
+const TARGETS: ('none' | `${number}`)[] = ['none', '15', '30', '60', '120', '240', '1440'];
 
 /** What the account chose. */
 export default function SettingsPage(): ReactNode {
@@ -36,17 +42,18 @@ export default function SettingsPage(): ReactNode {
 /** The account's setting for an order in review that is sent again with other content. */
 function ChangedDeliveriesCard(): ReactNode {
   const { t } = useTranslation('integrations');
-  const accountId = useAccountId();
   const queryClient = useQueryClient();
+  const path = `/accounts/${useAccountId()}/resends`;
+  const query = useGet([path], path, { select: ({ resends }: ChangedDeliveries) => resends });
   return (
     <SettingCard
       text="resends"
       help={<HelpLink page="changed-orders" anchor="hold" />}
-      query={useChangedDeliveriesChoice(accountId)}
+      query={query}
       options={CHOICES.map((value) => ({ value, name: t(`resends.${value}`), about: t(`resends.${value}About`) }))}
-      save={async (resends: ChangedDeliveriesChoice) => {
-        await call('PUT', `/accounts/${accountId}/resends`, { body: { resends } });
-        queryClient.setQueryData(['resends', accountId], resends);
+      save={async (resends) => {
+        await call('PUT', path, { body: { resends } });
+        queryClient.setQueryData<ChangedDeliveries>([path], { resends });
       }}
     />
   );
@@ -55,9 +62,11 @@ function ChangedDeliveriesCard(): ReactNode {
 /** The account's target for the time from the receipt of an order to its decision. */
 function ReviewTargetCard(): ReactNode {
   const { t } = useTranslation('integrations');
-  const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const query = useReviewTarget(accountId);
+  const path = `/accounts/${useAccountId()}/review-target`;
+  const query = useGet([path], path, {
+    select: ({ minutes }: ReviewTarget) => (minutes === null ? 'none' : (`${minutes}` as const)),
+  });
   // The API takes any number of minutes.
   const isListed = query.data === undefined || TARGETS.includes(query.data);
   return (
@@ -69,10 +78,10 @@ function ReviewTargetCard(): ReactNode {
         value,
         name: value === 'none' ? t('reviewTarget.none') : formatMinutes(Number(value)),
       }))}
-      save={async (target: ReviewTargetChoice) => {
+      save={async (target) => {
         const minutes = target === 'none' ? null : Number(target);
-        await call('PUT', `/accounts/${accountId}/review-target`, { body: { minutes } });
-        queryClient.setQueryData(['review target', accountId], target);
+        await call('PUT', path, { body: { minutes } });
+        queryClient.setQueryData<ReviewTarget>([path], { minutes });
       }}
     />
   );

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
+import { useGet } from '../../api/queries.ts';
 import { Button } from '../../components/button.tsx';
 import { BadNote, ProblemNote } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -9,9 +9,7 @@ import { useAction } from '../../components/use-action.ts';
 /** Starts a sign-in by the identity provider, if there is one. `leavesWork` warns that what was typed on the open page is lost. */
 export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: boolean }): ReactNode {
   const { t } = useTranslation('signIn');
-  const provider = useQuery({
-    queryKey: ['identity-provider'],
-    queryFn: ({ signal }) => call<{ name: string | null }>('GET', '/session/oidc', { signal }),
+  const provider = useGet<{ name: string | null }>(['identity-provider'], '/session/oidc', {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const start = useAction({

@@ -1,9 +1,10 @@
 import type { UserSession } from '@orders/database/users/sessions.ts';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
 import { call, isProblem, type Json } from '../../api/client.ts';
+import { useGet } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -39,10 +40,7 @@ export default function ProfilePage(): ReactNode {
 function Sessions(): ReactNode {
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
-  const query = useQuery({
-    queryKey: ['sessions'],
-    queryFn: () => call<{ sessions: OpenSession[] }>('GET', '/sessions'),
-  });
+  const query = useGet<{ sessions: OpenSession[] }>(['sessions'], '/sessions');
   const end = useAction({
     mutationFn: (id: string) => call('DELETE', `/sessions/${id}`),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),

@@ -1,14 +1,10 @@
+import type { SecondFactors } from '@orders/database/users/second-factors.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import {
-  addPasskey,
-  canUsePasskeys,
-  type OwnSecondFactors,
-  SECOND_FACTORS_KEY,
-  useSecondFactors,
-} from '../../api/passkeys.ts';
+import { call, type Json } from '../../api/client.ts';
+import { addPasskey, canUsePasskeys } from '../../api/passkeys.ts';
+import { useGet } from '../../api/queries.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { NameField } from '../../components/field.tsx';
@@ -30,13 +26,13 @@ export function SecondFactorCards({ onChanged }: { onChanged: () => void }): Rea
   const queryClient = useQueryClient();
   const [codes, setCodes] = useState<string[] | null>(null);
   const changed = (newCodes: string[] | null = null) => {
-    void queryClient.invalidateQueries({ queryKey: SECOND_FACTORS_KEY });
+    void queryClient.invalidateQueries({ queryKey: ['second-factors'] });
     setCodes(newCodes);
     if (newCodes === null) onChanged();
   };
   return (
     <>
-      <Loaded query={useSecondFactors()}>
+      <Loaded query={useGet<Json<SecondFactors>>(['second-factors'], '/second-factors')}>
         {({ passkeys, totp, recovery_codes }) => (
           <>
             <PasskeysCard passkeys={passkeys} onChanged={changed} />
@@ -91,7 +87,7 @@ function RecoveryCodesCard(props: { left: number; onRenewed: (codes: string[]) =
   );
 }
 
-type Passkey = OwnSecondFactors['passkeys'][number];
+type Passkey = Json<SecondFactors>['passkeys'][number];
 
 /** Lists, adds and removes passkeys. */
 function PasskeysCard(props: { passkeys: Passkey[]; onChanged: (codes?: string[] | null) => void }): ReactNode {

@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { call } from '../../api/client.ts';
+import { useGet } from '../../api/queries.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
 import { HelpLink } from '../../components/page-header.tsx';
 import { AlonePage } from './alone-page.tsx';
@@ -33,9 +33,7 @@ export function SignInPage(): ReactNode {
 /** Offers a link for a new password where the portal sends mails; otherwise, and until that is known, says to ask an operator. */
 function ResetLink(): ReactNode {
   const { t } = useTranslation('signIn');
-  const { data } = useQuery({
-    queryKey: ['password-resets'],
-    queryFn: ({ signal }) => call<{ is_available: boolean }>('GET', '/password-resets', { signal }),
+  const { data } = useGet<{ is_available: boolean }>(['password-resets'], '/password-resets', {
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (!data?.is_available) return <p className="hint">{t('help')}</p>;

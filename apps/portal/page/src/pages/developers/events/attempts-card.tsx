@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Attempt, type Endpoint, resendEvents, useAttempts } from '../../../api/events.ts';
+import { type Attempt, type Endpoint, endpointAt, resendEvents } from '../../../api/events.ts';
+import { usePagedList } from '../../../api/queries.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { Card } from '../../../components/card.tsx';
@@ -13,11 +14,18 @@ import { exactTime } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { AttemptError, TypeName } from './endpoint-state.tsx';
 
-/** The recent attempts to deliver to an endpoint. */
+/** The recent attempts to deliver to an endpoint, newest first. */
 export function AttemptsCard({ endpoint: { endpoint_id } }: { endpoint: Endpoint }): ReactNode {
   const { t } = useTranslation('events');
   const can = useCan();
-  const list = useAttempts(useAccountId(), endpoint_id);
+  const accountId = useAccountId();
+  const list = usePagedList({
+    queryKey: ['attempts', accountId, endpoint_id],
+    path: `${endpointAt(accountId, endpoint_id)}/attempts`,
+    query: (before) => ({ before }),
+    rowsOf: ({ attempts }: { attempts: Attempt[]; next: number | null }) => attempts,
+    refetchInterval: 2000,
+  });
   return (
     <Card title={t('attempts.title')} about={t('attempts.about')} className="stack table-scope">
       <Paged list={list} skeleton={4} empty={<p className="note">{t('attempts.none')}</p>}>

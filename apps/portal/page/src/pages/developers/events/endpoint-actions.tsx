@@ -4,13 +4,14 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call, isProblem } from '../../../api/client.ts';
 import {
+  type Attempt,
   type Endpoint,
+  type EndpointWithSecret,
   endpointAt,
   resendEvents,
-  rotateEndpoint,
   useEventLog,
-  useTestAttempt,
 } from '../../../api/events.ts';
+import { useGet } from '../../../api/queries.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { ActionMenu } from '../../../components/action-menu.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -78,7 +79,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
           label={t('rotate.overlap')}
           submit={t('rotate.submit')}
           replace={async (overlap) => {
-            setSecret((await rotateEndpoint(accountId, endpoint_id, overlap)).secret);
+            setSecret((await call<EndpointWithSecret>('POST', `${path}/secret`, { body: { overlap } })).secret);
             close();
             void reload();
           }}
@@ -105,12 +106,19 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
   );
 }
 
+/** While a person waits. */
+const TEST_INTERVAL_MS = 500;
+
 /** The outcome of a test event; waits for it. */
 function TestOutcome({ endpointId, eventId }: { endpointId: string; eventId: string }): ReactNode {
   const { t } = useTranslation('events');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const query = useTestAttempt(accountId, endpointId, eventId);
+  const query = useGet(['attempts', accountId, endpointId, eventId], `${endpointAt(accountId, endpointId)}/attempts`, {
+    query: { event_id: eventId },
+    select: ({ attempts }: { attempts: Attempt[] }) => attempts[0] ?? null,
+    refetchInterval: ({ state }) => (state.data?.attempts[0] ? false : TEST_INTERVAL_MS),
+  });
   const attempt = query.data ?? null;
   const isMade = attempt !== null;
   useEffect(() => {

@@ -2,8 +2,8 @@ import { EVENT_TYPES } from '@orders/domain/events.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiProblem, isProblem } from '../../../api/client.ts';
-import { createEndpoint, type EventType } from '../../../api/events.ts';
+import { type ApiProblem, call, isProblem } from '../../../api/client.ts';
+import type { EndpointWithSecret, EventType } from '../../../api/events.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { CheckChoice, Field } from '../../../components/field.tsx';
 import { FormDialog } from '../../../components/form-dialog.tsx';
@@ -22,8 +22,8 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
   const [secret, setSecret] = useState<string | null>(null);
   const creating = useAction({
     mutationFn: async () => {
-      const created = await createEndpoint(accountId, { url: url.trim(), types: choice === 'all' ? null : types });
-      setSecret(created.secret);
+      const body = { url: url.trim(), types: choice === 'all' ? null : types };
+      setSecret((await call<EndpointWithSecret>('POST', `/accounts/${accountId}/endpoints`, { body })).secret);
       void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
     },
   });

@@ -1,7 +1,7 @@
+import type { RequestsOutcome } from '@orders/portal/review/cancellation-routes.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { isProblem } from '../../../api/client.ts';
-import { changeRequests } from '../../../api/review-list.ts';
+import { call, isProblem } from '../../../api/client.ts';
 import { isFinal, useProblemText } from '../../../components/loaded.tsx';
 import {
   type DecisionMessage,
@@ -23,7 +23,9 @@ export function useClosing(accountId: number) {
     const { id, ids, to, names } = message;
     put(message);
     try {
-      const { changed, unchanged } = await changeRequests(accountId, ids, to, id);
+      const path = `/accounts/${accountId}/orders/cancellations/${to === 'requestDone' ? 'close' : 'reopen'}`;
+      const options = { body: { order_ids: ids }, submission: id };
+      const { changed, unchanged } = await call<RequestsOutcome>('POST', path, options);
       const isUndone = message.canUndo && latest().some((one) => one.id === id && !one.canUndo);
       if (changed.length === 0 || isUndone) drop(id);
       else put(doneMessage(message, changed));

@@ -1,7 +1,9 @@
+import type { NextOrder } from '@orders/portal/review/next-order-routes.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { claimNext, type ReviewState } from '../../../api/review.ts';
+import { call } from '../../../api/client.ts';
+import type { ReviewState } from '../../../api/review.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { DOUBLE_CLICK_MS, useAction } from '../../../components/use-action.ts';
@@ -25,7 +27,11 @@ export function useNextForMe(props: Pick<ListState, 'url' | 'navigation'> & { st
   const passedOver = useRef<number | undefined>(undefined);
   const opened = useRef(openId);
   opened.current = openId;
-  const claim = useAction({ mutationFn: (from: Parameters<typeof claimNext>[1]) => claimNext(accountId, from) });
+  /** The next order for this reviewer is theirs for some seconds; null if there is none, or others have all of them open. */
+  const claim = useAction({
+    mutationFn: (body: { after: number | undefined; open: number | undefined }) =>
+      call<NextOrder>('POST', `/accounts/${accountId}/orders/next`, { body }),
+  });
   /** The second press of a double press must not pass over an order that nobody could read yet. */
   const isSeen = ({ id, at }: { id: number; at: number }) =>
     performance.now() - at >= DOUBLE_CLICK_MS &&

@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { ArrowUp, CircleCheck, Inbox, SearchX, TriangleAlert } from 'lucide-react';
 import { type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { call } from '../../../api/client.ts';
 import { useSetup } from '../../../api/integrations.ts';
+import { useGet } from '../../../api/queries.ts';
 import type { MatchingIds } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
@@ -121,14 +120,11 @@ function NewOrdersPill(props: {
 function SelectMatching({ url, selection }: Pick<ListState, 'url' | 'selection'>): ReactNode {
   const { accountId, filters } = url;
   const { t } = useTranslation('review');
-  const matching = useQuery({
-    queryKey: ['matching ids', accountId, filters],
-    queryFn: ({ signal }) =>
-      call<MatchingIds>('GET', `/accounts/${accountId}/orders/ids`, { query: toQuery(filters), signal }),
+  const { data } = useGet<MatchingIds>(['matching ids', accountId, filters], `/accounts/${accountId}/orders/ids`, {
+    query: toQuery(filters),
     staleTime: 0,
     gcTime: 0,
   });
-  const { data } = matching;
   if (selection.isBeyond || !data || data.order_ids.length <= selection.ids.length) return null;
   const count = data.order_ids.length;
   return (

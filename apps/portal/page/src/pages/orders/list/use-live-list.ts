@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { call } from '../../../api/client.ts';
 import type { ListedOrder } from '../../../api/review.ts';
-import { readUpdates, type Updates } from '../../../api/review-list.ts';
+import type { Updates } from '../../../api/review-list.ts';
 import { useIsHidden } from '../../../components/use-is-hidden.ts';
 import { useReview } from '../decide/use-review.ts';
 import { awaitsNewOrders, type Filters, toQuery } from './filters.ts';
@@ -57,7 +58,10 @@ function useUpdates(
         // Nobody looks at it: the user is not shown as a viewer, and the session is not renewed.
         background: document.hidden || undefined,
       };
-      const updates = await readUpdates(accountId, query, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+      const updates = await call<Updates>('GET', `/accounts/${accountId}/orders/updates`, {
+        query,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      });
       return { updates, requestedAt, awaits };
     },
     refetchInterval: isHidden ? HIDDEN_POLL_INTERVAL_MS : POLL_INTERVAL_MS,

@@ -1,6 +1,7 @@
 import type { FoundInState as Found } from '@orders/portal/review/search-orders.ts';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { call, type Json } from '../../../api/client.ts';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import type { Json } from '../../../api/client.ts';
+import { useGet } from '../../../api/queries.ts';
 import { type Search, toQuery } from './filters.ts';
 
 /** What a search finds in one review state. */
@@ -20,14 +21,9 @@ export function useOrderSearch(
   search: Search | null,
   limit: number,
 ): UseQueryResult<FoundInState[]> {
-  return useQuery({
-    queryKey: ['order search', accountId, search, limit],
-    queryFn: async ({ signal }) => {
-      const query = { ...(search && toQuery(search)), limit };
-      const path = `/accounts/${accountId}/orders/search`;
-      const { states } = await call<{ states: FoundInState[] }>('GET', path, { query, signal });
-      return states;
-    },
+  return useGet(['order search', accountId, search, limit], `/accounts/${accountId}/orders/search`, {
+    query: { ...(search && toQuery(search)), limit },
+    select: ({ states }: { states: FoundInState[] }) => states,
     enabled: accountId !== undefined && search !== null,
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,

@@ -1,8 +1,10 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
+import { callForFile } from '../../../api/client.ts';
 import type { ListedOrder, ReviewState } from '../../../api/review.ts';
-import { downloadOrders, type MatchingIds } from '../../../api/review-list.ts';
+import type { MatchingIds } from '../../../api/review-list.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
+import { saveFile } from '../../../components/save-file.ts';
 import type { Filters } from './filters.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -60,13 +62,16 @@ export function useSelection(
   return { ids, selected, isBeyond, isBeyondAs, toggle, selectAll, selectBeyond, clear };
 }
 
-/** Downloads the selected orders, or shows them for printing. */
+/** Downloads the selected orders as a file for spreadsheets, or shows them for printing. */
 export function useExports(accountId: number) {
   const notices = useNotices();
   const textOf = useProblemText();
   const [printed, setPrinted] = useState<readonly number[] | null>(null);
-  const download = (ids: readonly number[]) => {
-    downloadOrders(accountId, ids).catch((error: unknown) => notices.show({ kind: 'bad', text: textOf(error) }));
+  const download = (order_ids: readonly number[]) => {
+    callForFile('POST', `/accounts/${accountId}/orders/export`, { body: { order_ids, format: 'csv' } }).then(
+      (file) => saveFile(file, `orders-${new Date().toISOString().slice(0, 10)}.csv`),
+      (error: unknown) => notices.show({ kind: 'bad', text: textOf(error) }),
+    );
   };
   return { printed, download, print: setPrinted, endPrinting: () => setPrinted(null) };
 }

@@ -1,8 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReviewView as SavedView } from '@orders/portal/review/views-routes.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { Bookmark, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../../api/client.ts';
+import { useGet } from '../../../api/queries.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { FieldError } from '../../../components/field.tsx';
@@ -13,10 +15,8 @@ import { useAction } from '../../../components/use-action.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';
 
-interface SavedView {
-  view_id: number;
-  name: string;
-  query: string;
+interface SavedViews {
+  views: SavedView[];
 }
 
 interface ViewsProps {
@@ -45,12 +45,9 @@ function Views({ filters, onChange, onClose }: ViewsProps & { onClose: () => voi
   const { t } = useTranslation('review');
   const queryClient = useQueryClient();
   const queryKey = ['views', path];
-  const views = useQuery({
-    queryKey,
-    queryFn: async ({ signal }) => (await call<{ views: SavedView[] }>('GET', path, { signal })).views,
-  });
+  const views = useGet(queryKey, path, { select: (reply: SavedViews) => reply.views });
   const change = (edit: (views: SavedView[]) => SavedView[]) =>
-    queryClient.setQueryData<SavedView[]>(queryKey, (before) => edit(before ?? []));
+    queryClient.setQueryData<SavedViews>(queryKey, (before) => ({ views: edit(before?.views ?? []) }));
   const remove = useAction({
     mutationFn: (viewId: number) => call('DELETE', `${path}/${viewId}`),
     onSuccess: (_, viewId) => change((all) => all.filter(({ view_id }) => view_id !== viewId)),

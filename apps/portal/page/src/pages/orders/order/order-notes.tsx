@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { addNote, type Note, type OrderDetail } from '../../../api/review.ts';
+import { call } from '../../../api/client.ts';
+import type { OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -18,7 +19,7 @@ const MAX_CHARACTERS = 1000;
 export function OrderNotes(props: {
   /** The notes of an erased customer's order are final. */
   isErased: boolean;
-  notes: Note[];
+  notes: OrderDetail['notes'];
   draft: Draft | undefined;
   keep: (pointer: string, draft: Draft | null) => void;
   orderId: number;
@@ -32,7 +33,8 @@ export function OrderNotes(props: {
   const id = useId();
   const text = draft?.text ?? '';
   const annotation = useAction({
-    mutationFn: (note: string) => addNote(accountId, orderId, note),
+    mutationFn: (note: string) =>
+      call<OrderDetail>('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text: note } }),
     async onSuccess(changed) {
       keep(NOTE, null);
       await onAdded(changed);

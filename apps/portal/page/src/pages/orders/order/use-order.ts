@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call, isProblem } from '../../../api/client.ts';
+import { isProblem } from '../../../api/client.ts';
+import { useGet } from '../../../api/queries.ts';
 import { decideChangedDelivery, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
@@ -40,9 +41,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
   const queryClient = useQueryClient();
   const queryKey = orderKey(accountId, orderId);
   const accept = useShowChanged(accountId, onLoaded);
-  const detail = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call<OrderDetail>('GET', `/accounts/${accountId}/orders/${orderId}`, { signal }),
+  const detail = useGet<OrderDetail>(queryKey, `/accounts/${accountId}/orders/${orderId}`, {
     refetchInterval: POLL_INTERVAL_MS,
   });
   /** Loads the order again, as somebody else was faster. */

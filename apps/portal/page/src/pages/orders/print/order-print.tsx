@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isProblem } from '../../../api/client.ts';
-import { type OrderDetail, type RecordedPrint, recordPrint } from '../../../api/review.ts';
+import { call, isProblem } from '../../../api/client.ts';
+import type { OrderDetail, RecordedPrint } from '../../../api/review.ts';
 import { useAccount, useAccountId } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
@@ -11,6 +11,9 @@ import { shortTime } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { OrderOnPaper } from './order-on-paper.tsx';
 import { PrintFrame } from './print-view.tsx';
+
+/** How long a print waits until it is recorded, in milliseconds; then it counts as one that cannot be. */
+const PRINT_TIMEOUT_MS = 8000;
 
 /** What goes to the printer: the order as it was then, and its print; null for a copy, which is not recorded. */
 interface Sent {
@@ -35,7 +38,10 @@ export function OrderPrint(props: {
   const paper = printPaper.use();
   const [sent, setSent] = useState<Sent | null>(null);
   const recording = useAction({
-    mutationFn: () => recordPrint(accountId, detail.order.order_id),
+    mutationFn: () => {
+      const signal = AbortSignal.timeout(PRINT_TIMEOUT_MS);
+      return call<RecordedPrint>('POST', `/accounts/${accountId}/orders/${detail.order.order_id}/prints`, { signal });
+    },
     async onSuccess(print) {
       setSent({ detail: (await reload()) ?? detail, print });
     },

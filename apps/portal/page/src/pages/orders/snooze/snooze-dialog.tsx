@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type OrderDetail, snoozeOrder } from '../../../api/review.ts';
+import { call } from '../../../api/client.ts';
+import type { OrderDetail } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { Field } from '../../../components/field.tsx';
@@ -52,7 +53,10 @@ export function SnoozeDialog(props: {
   const [isWriting, setWriting] = useState(false);
   const [reason, setReason] = useState(snooze?.reason ?? '');
   const action = useAction({
-    mutationFn: () => snoozeOrder(accountId, order_id, { minutes: minutesOf(choice), reason: reason.trim() }),
+    mutationFn: () => {
+      const body = { minutes: minutesOf(choice), reason: reason.trim() };
+      return call<OrderDetail>('PUT', `/accounts/${accountId}/orders/${order_id}/snooze`, { body });
+    },
     async onSuccess(changed) {
       await accept(changed);
       // The list learns it with the next poll.

@@ -1,7 +1,8 @@
 import { AlarmClock } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { endSnooze, type OrderDetail } from '../../../api/review.ts';
+import { call } from '../../../api/client.ts';
+import type { OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -22,7 +23,10 @@ export function SnoozeNote(props: {
   const can = useCan();
   const accountId = useAccountId();
   const now = useNow();
-  const end = useAction({ mutationFn: () => endSnooze(accountId, order_id), onSuccess: accept });
+  const end = useAction({
+    mutationFn: () => call<OrderDetail>('DELETE', `/accounts/${accountId}/orders/${order_id}/snooze`),
+    onSuccess: accept,
+  });
   if (!snooze) return null;
   return (
     <div className="note">

@@ -1,8 +1,9 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGet } from '../../../api/queries.ts';
 import { isUnmapped } from '../../../api/receipts.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { useDeliveries, useDelivery } from '../../../api/sources.ts';
+import { type Delivery, useDeliveries } from '../../../api/sources.ts';
 import { Field, SelectField } from '../../../components/field.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
 import { exactTime } from '../../../components/time.tsx';
@@ -24,7 +25,11 @@ export function useDeliveryChoice(sourceNumber: number, opened: string | null) {
   if (wanted === null && offered !== undefined) setWanted(offered);
   const chosen = wanted ?? OWN_EXAMPLE;
   const isOlder = data?.deliveries.every(({ receipt_id }) => receipt_id !== chosen) && chosen !== OWN_EXAMPLE;
-  const older = useDelivery(accountId, sourceNumber, isOlder ? chosen : null);
+  const older = useGet<Delivery>(
+    ['sources', accountId, sourceNumber, 'deliveries', chosen],
+    `/accounts/${accountId}/sources/${sourceNumber}/deliveries/${chosen}`,
+    { enabled: isOlder === true, refetchInterval: 10_000 },
+  );
   const deliveries = useMemo(
     () =>
       [...(data?.deliveries ?? []), ...(older.data ? [older.data] : [])].map((delivery) => ({

@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiProblem, isProblem } from '../../../api/client.ts';
+import { type ApiProblem, call, isProblem } from '../../../api/client.ts';
 import { useAccountId, useSession } from '../../../api/session.ts';
 import {
+  type Mappings,
   mappingsKey,
   type OrderMapping,
   type Source,
-  saveMapping,
   usePreview,
   type Version,
 } from '../../../api/sources.ts';
@@ -93,15 +93,17 @@ export function MappingDraft(props: {
   const preview = usePreview(accountId, pausedMapping, pausedText);
   const saving = useAction({
     mutationFn: ({ body }: { text: string; body: { mapping: OrderMapping; version: number } }) =>
-      saveMapping(accountId, source.source_number, body),
+      // The reply has no version if it was cut off.
+      call<{ mapping_version?: number }>('PUT', `/accounts/${accountId}/sources/${source.source_number}/mapping`, {
+        body,
+      }),
     onSuccess: async ({ mapping_version: version }, sent) => {
       show({ text: t('mapping.saved') });
       if (version !== undefined) {
         const added = { version, mapping: sent.body.mapping, created_at: new Date().toISOString(), created_by: email };
-        queryClient.setQueryData<Version[]>(mappingsKey(accountId, source.source_number), (all = []) => [
-          added,
-          ...all,
-        ]);
+        queryClient.setQueryData<Mappings>(mappingsKey(accountId, source.source_number), (all) => ({
+          mappings: [added, ...(all?.mappings ?? [])],
+        }));
         // What was typed meanwhile is a change of the new version.
         keep(draft && draft.text !== sent.text ? { text: draft.text, seen: version } : null);
       }

@@ -1,7 +1,9 @@
+import type { LifeRow } from '@orders/domain/sources/platform-states.ts';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useGet } from '../../../api/queries.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { type LifeRow, type Source, useLife } from '../../../api/sources.ts';
+import type { Source } from '../../../api/sources.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 
 /** An order that is a test has any payment; cancellations and ignored deliveries have none. */
@@ -10,13 +12,18 @@ const WITHOUT_PAYMENT: ReadonlySet<LifeRow['kind']> = new Set(['test', 'cancella
 /** What each status of the source's platform becomes, folded away; nothing for a source that belongs to no platform. */
 export function LifeTable({ source }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
-  const { data: life = [] } = useLife(useAccountId(), source.source_number);
+  const accountId = useAccountId();
+  const { source_number, preset } = source;
+  const path = `/accounts/${accountId}/sources/${source_number}/life`;
+  const { data } = useGet<{ life: LifeRow[] }>(['sources', accountId, source_number, 'life'], path);
+  const life = data?.life ?? [];
   if (life.length === 0) return null;
+  const title = t('life.title', { platform: t(`preset.${preset}`) });
   return (
     <details>
-      <summary>{t('life.title', { platform: t(`preset.${source.preset}`) })}</summary>
+      <summary>{title}</summary>
       <DataTable
-        label={t('life.title', { platform: t(`preset.${source.preset}`) })}
+        label={title}
         rows={life}
         keyOf={({ kind, payment_state }) => `${kind} ${payment_state}`}
         columns={[

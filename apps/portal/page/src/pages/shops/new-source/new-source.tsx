@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
-import { type ApiProblem, isProblem } from '../../../api/client.ts';
+import { type ApiProblem, call, isProblem } from '../../../api/client.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { createSource, PRESETS } from '../../../api/sources.ts';
+import { PRESETS, type SourceWithSecret } from '../../../api/sources.ts';
 import { Button } from '../../../components/button.tsx';
 import { Card } from '../../../components/card.tsx';
 import { CheckChoice, Field, NameField, RadioChoice } from '../../../components/field.tsx';
@@ -109,7 +109,9 @@ export function NewSource(): ReactNode {
       const chosen =
         preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
       const settings = waitUntilPaid ? { ...chosen, waitUntilPaid } : chosen;
-      const { source_number, secret } = await createSource(accountId, { name, preset, ...(settings && { settings }) });
+      const body = { name, preset, ...(settings && { settings }) };
+      const path = `/accounts/${accountId}/sources`;
+      const { source_number, secret } = await call<SourceWithSecret>('POST', path, { body });
       await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
       keep(({ created }) => ({
         name: '',
