@@ -1,6 +1,7 @@
 import type { UnconfirmedSignIn } from '@orders/portal/sign-in/unconfirmed-sign-ins.ts';
-import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { queryOptions, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
+import { useLocation } from 'wouter';
 import { call, isProblem, type Json } from './client.ts';
 import type { SecondStep } from './passkeys.ts';
 import { useGet } from './queries.ts';
@@ -88,6 +89,16 @@ export const SESSION_QUERY = queryOptions({
 
 export function useSessionQuery(): UseQueryResult<Session | null> {
   return useQuery(SESSION_QUERY);
+}
+
+/** Loads the session again and opens the first page, after a sign-in or what ended all sessions. */
+export function useStartAgain(): () => Promise<void> {
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  return async () => {
+    await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+    navigate('/', { replace: true });
+  };
 }
 
 export const SessionContext = createContext<Session | null>(null);

@@ -21,6 +21,20 @@ export function Loaded<Data>(props: {
   );
 }
 
+/** One of a list, or why it is not there: a problem, loading, or `gone`. One that was just created may not be in the list yet. */
+export function LoadedOne<One>(props: {
+  query: Pick<UseQueryResult<One[]>, 'data' | 'error' | 'isError' | 'isFetching' | 'refetch'>;
+  is: (one: One) => boolean;
+  gone: string;
+  children: (one: One) => ReactNode;
+}): ReactNode {
+  const { query, gone, children } = props;
+  const one = query.data?.find(props.is);
+  if (one !== undefined) return children(one);
+  if (query.isError) return <ProblemNote error={query.error} retry={() => void query.refetch()} />;
+  return query.isFetching ? <Skeleton shape="blocks" count={2} /> : <p className="note">{gone}</p>;
+}
+
 /** The rows of a list, or why there are none, with a button for the next page. */
 export function Paged<Row>(props: {
   list: PagedList<Row>;

@@ -37,7 +37,7 @@ export function Segments<T extends string>(props: {
 }
 
 /** A setting that is on or off. */
-export function Switch(props: { isOn: boolean; isBusy: boolean; label: string; onClick: () => void }): ReactNode {
+export function Switch(props: { isOn: boolean; isBusy?: boolean; label: string; onClick: () => void }): ReactNode {
   return (
     <button
       type="button"

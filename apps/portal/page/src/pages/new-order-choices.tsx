@@ -30,11 +30,10 @@ export function NewOrderChoices(): ReactNode {
       <legend className="hint">{t('newOrders.label')}</legend>
       <Switch
         isOn={isCounted}
-        isBusy={false}
         label={t('newOrders.titleCount')}
         onClick={() => titleCount.set(isCounted ? 'off' : 'on')}
       />
-      <Switch isOn={isHeard} isBusy={false} label={t('newOrders.sound')} onClick={switchSound} />
+      <Switch isOn={isHeard} label={t('newOrders.sound')} onClick={switchSound} />
       {'Notification' in window && <DesktopNoticeSwitch />}
     </fieldset>
   );

@@ -2,9 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { type Can, SESSION_QUERY, useOwnAccount, useSession } from '../api/session.ts';
-import { useProblemText } from '../components/loaded.tsx';
-import { useNotices } from '../components/notices.tsx';
 import { useAction } from '../components/use-action.ts';
+import { useShowProblem } from '../components/use-show-problem.ts';
 
 /**
  * Opens and leaves the test account of an account. Only developers can open it before the account has one.
@@ -18,8 +17,7 @@ export function useTestMode(
 ): { isOn: boolean; isBusy: boolean; toggle: () => void } | null {
   const { accounts } = useSession();
   const queryClient = useQueryClient();
-  const notices = useNotices();
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const [, navigate] = useLocation();
   const own = useOwnAccount(accountId);
   const counterpart = accounts.find(({ account_id, test_of }) =>
@@ -37,7 +35,7 @@ export function useTestMode(
         ?.accounts.find(({ account_id }) => account_id === id);
       navigate(`/accounts/${id}${pathFor((permission) => fresh?.permissions.includes(permission) ?? false)}`);
     },
-    onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
+    onError: showProblem,
   });
   if (!own || !(counterpart || own.permissions.includes('develop'))) return null;
   return { isOn: own.test_of !== null, isBusy: isPending, toggle: () => mutate() };

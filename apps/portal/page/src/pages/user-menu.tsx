@@ -5,10 +5,9 @@ import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { useOwnAccount, useSession } from '../api/session.ts';
 import { clearDrafts } from '../components/drafts.ts';
-import { useProblemText } from '../components/loaded.tsx';
-import { useNotices } from '../components/notices.tsx';
 import { HelpLink } from '../components/page-header.tsx';
 import { useAction } from '../components/use-action.ts';
+import { useShowProblem } from '../components/use-show-problem.ts';
 import { mayBeAlerted, NewOrderChoices } from './new-order-choices.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import { TestSwitch } from './test-mode.tsx';
@@ -20,8 +19,7 @@ import './user-menu.css';
  * @param next the page after it; with the address of the open one, the page is loaded again.
  */
 export function useSignOut(next = '/'): () => void {
-  const notices = useNotices();
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const { mutate } = useAction({
     mutationFn: () => call('DELETE', '/session'),
     onSuccess: () => {
@@ -29,7 +27,7 @@ export function useSignOut(next = '/'): () => void {
       if (next === window.location.href) window.location.reload();
       else window.location.assign(next);
     },
-    onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
+    onError: showProblem,
   });
   return () => mutate();
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { AuditEvent } from '../../api/operator.ts';
+import { Mono } from '../../components/card.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
 import { formatCount, formatDuration, formatMinutes } from '../../components/numbers.ts';
 
@@ -115,9 +116,7 @@ export function EventSubject({ event: { subject, account_id, about, details } }:
           {about?.detail && (
             <>
               {' '}
-              <bdi dir="ltr" className="mono">
-                …{about.detail}
-              </bdi>
+              <Mono>…{about.detail}</Mono>
             </>
           )}
         </Link>

@@ -6,9 +6,10 @@ import type { RedrivePreview } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Mono } from '../../components/card.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { Loaded, useProblemText } from '../../components/loaded.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useAction } from '../../components/use-action.ts';
+import { useShowProblem } from '../../components/use-show-problem.ts';
 
 /** Who may redrive: it writes orders, and repeats what a developer has corrected. */
 export const REDRIVE = ['review', 'develop'] as const;
@@ -24,7 +25,7 @@ export function RedriveDialog(props: { path: string; body?: Record<string, strin
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const { show } = useNotices();
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const preview = useQuery({
     queryKey: ['redrive-preview', path, body],
     queryFn: ({ signal }) => call<RedrivePreview>('POST', `${path}/redrive-preview`, { body, signal }),
@@ -39,7 +40,7 @@ export function RedriveDialog(props: { path: string; body?: Record<string, strin
       show({ text: t('redrive.done', { count: redriven }) });
       if (left > 0) show({ text: t('redrive.left', { left }), kind: 'bad', durationMs: 12_000 });
     },
-    onError: (error) => show({ text: textOf(error), kind: 'bad' }),
+    onError: showProblem,
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: ['receipts', accountId] });
       onClose();

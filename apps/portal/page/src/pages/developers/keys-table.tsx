@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { type Key, SCOPES } from '../../api/integrations.ts';
 import { useCan } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
+import { Mono } from '../../components/card.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 
@@ -81,10 +82,7 @@ function KeyName({ named }: { named: Key }): ReactNode {
   const { t } = useTranslation('integrations');
   return (
     <>
-      <bdi>{name}</bdi>{' '}
-      <bdi dir="ltr" className="mono">
-        …{last_four}
-      </bdi>
+      <bdi>{name}</bdi> <Mono>…{last_four}</Mono>
       <KeyState of={named} />
       {scopes.length < SCOPES.length && (
         <p className="hint">

@@ -5,12 +5,12 @@ import { Link } from 'wouter';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { type Source, useSources } from '../../api/sources.ts';
 import { Button } from '../../components/button.tsx';
-import { EmptyState, Loaded, ProblemNote, Skeleton } from '../../components/loaded.tsx';
+import { EmptyState, Loaded, LoadedOne, Skeleton } from '../../components/loaded.tsx';
 import { formatShare } from '../../components/numbers.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { WayBack } from '../../components/tab-links.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
-import { sourcesHref, useSourcesView } from '../addresses.ts';
+import { type SourcesView, sourcesHref, useSourcesView } from '../addresses.ts';
 import { MappingEditor } from './mapping/mapping-editor.tsx';
 import { ConnectSource } from './new-source/connect-source.tsx';
 import { NewSource } from './new-source/new-source.tsx';
@@ -20,43 +20,37 @@ import './shops.css';
 /** The platforms that send orders to the account; connections and mappings only for developers. */
 export default function ShopsPage(): ReactNode {
   const { t } = useTranslation('sources');
-  const { show, sourceNumber, delivery } = useSourcesView();
+  const view = useSourcesView();
   const accountId = useAccountId();
   const mayChange = useCan()('develop');
-  if (show === 'list' || !mayChange) return <SourceList />;
+  if (view.show === 'list' || !mayChange) return <SourceList />;
   return (
     <div className="stack">
       <WayBack href={sourcesHref(accountId)}>{t('all')}</WayBack>
-      {show === 'new' && sourceNumber === null ? (
-        <NewSource />
-      ) : (
-        <Opened sourceNumber={sourceNumber} everyMs={show === 'test' ? 2000 : 10_000}>
-          {(source) =>
-            show === 'mapping' ? (
-              <MappingEditor key={`${sourceNumber} ${delivery}`} source={source} opened={delivery} />
-            ) : (
-              <ConnectSource key={sourceNumber} source={source} step={show === 'new' ? 'platform' : show} />
-            )
-          }
-        </Opened>
-      )}
+      {view.show === 'new' && view.sourceNumber === null ? <NewSource /> : <OpenedSource {...view} />}
     </div>
   );
 }
 
-function Opened(props: {
-  sourceNumber: number | null;
-  everyMs: number;
-  children: (source: Source) => ReactNode;
-}): ReactNode {
+/** A source's mapping, or a step to connect it. */
+function OpenedSource({ show, sourceNumber, delivery }: SourcesView): ReactNode {
   const { t } = useTranslation('sources');
-  const sources = useSources(useAccountId(), props.everyMs);
-  const source = sources.data?.find(({ source_number }) => source_number === props.sourceNumber);
-  if (source) return props.children(source);
-  if (sources.isError) return <ProblemNote error={sources.error} retry={() => void sources.refetch()} />;
-  // A source that was just created may not be in the list yet.
-  if (sources.isFetching) return <Skeleton shape="blocks" count={2} />;
-  return <p className="note">{t('gone')}</p>;
+  const sources = useSources(useAccountId(), show === 'test' ? 2000 : 10_000);
+  return (
+    <LoadedOne query={sources} is={({ source_number }) => source_number === sourceNumber} gone={t('gone')}>
+      {(source) =>
+        show === 'mapping' ? (
+          <MappingEditor key={`${sourceNumber} ${delivery}`} source={source} opened={delivery} />
+        ) : (
+          <ConnectSource
+            key={sourceNumber}
+            source={source}
+            step={show === 'connect' || show === 'test' ? show : 'platform'}
+          />
+        )
+      }
+    </LoadedOne>
+  );
 }
 
 /** The account's sources with their URLs, activity and actions. */

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import type { SecondStep as Step } from '../../api/passkeys.ts';
-import { type MemberRole, rememberAccount, SESSION_QUERY, useSessionQuery } from '../../api/session.ts';
+import { type MemberRole, rememberAccount, SESSION_QUERY, useSessionQuery, useStartAgain } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, HiddenUsername, NewPasswordField } from '../../components/field.tsx';
 import { Form } from '../../components/form-dialog.tsx';
@@ -77,21 +77,17 @@ function NewPasswordForm(props: { token: string; email: string; name: string }):
   const { token, email } = props;
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
-  const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
+  const start = useStartAgain();
   const [name, setName] = useState(props.name);
   const [password, setPassword] = useState('');
   const [steps, setSteps] = useState<Step[] | null>(null);
   const accept = useAction({
     mutationFn: () =>
       call<{ second_step: Step[] } | undefined>('POST', '/invitations/accept', { body: { token, name, password } }),
-    onSuccess: (asked) => (asked ? setSteps(asked.second_step) : open()),
+    onSuccess: (asked) => (asked ? setSteps(asked.second_step) : start()),
   });
-  const open = async () => {
-    await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
-    navigate('/', { replace: true });
-  };
-  if (steps) return <SecondStep steps={steps} onSignedIn={open} onRestart={() => navigate('/', { replace: true })} />;
+  const [, navigate] = useLocation();
+  if (steps) return <SecondStep steps={steps} onSignedIn={start} onRestart={() => navigate('/', { replace: true })} />;
   return (
     <Form action={accept}>
       <HiddenUsername email={email} />
@@ -122,13 +118,12 @@ function JoinAccount({ token, email }: { token: string; email: string }): ReactN
   const { t } = useTranslation('signIn');
   const session = useSessionQuery();
   const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
+  const start = useStartAgain();
   const join = useAction({
     mutationFn: () => call<{ account_id: number }>('POST', '/invitations/join', { body: { token } }),
-    onSuccess: async ({ account_id }) => {
+    onSuccess: ({ account_id }) => {
       rememberAccount(account_id);
-      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
-      navigate('/', { replace: true });
+      return start();
     },
   });
   if (session.isError) return <ProblemNote error={session.error} retry={() => void session.refetch()} />;

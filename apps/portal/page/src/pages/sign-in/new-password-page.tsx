@@ -1,9 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
-import { SESSION_QUERY } from '../../api/session.ts';
+import { useStartAgain } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { HiddenUsername, NewPasswordField } from '../../components/field.tsx';
 import { Form } from '../../components/form-dialog.tsx';
@@ -18,8 +18,7 @@ export default function NewPasswordPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const notices = useNotices();
-  const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
+  const start = useStartAgain();
   const [token] = useState(() => window.location.hash.slice(1));
   const [password, setPassword] = useState('');
   const reset = useQuery({
@@ -28,11 +27,10 @@ export default function NewPasswordPage(): ReactNode {
   });
   const use = useAction({
     mutationFn: () => call('POST', '/password-resets/use', { body: { token, password } }),
-    onSuccess: async () => {
+    onSuccess: () => {
       notices.show({ text: t('reset.done') });
       // All sessions of the user have ended, also one in this browser.
-      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
-      navigate('/', { replace: true });
+      return start();
     },
   });
   if (reset.isPending) return null;

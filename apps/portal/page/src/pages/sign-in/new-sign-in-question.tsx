@@ -6,11 +6,11 @@ import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
 import { call } from '../../api/client.ts';
 import { NEW_SIGN_INS, type NewSignIn, rememberOwnSignIn } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
-import { useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
+import { useShowProblem } from '../../components/use-show-problem.ts';
 
 /** Asks whether a sign-in from an unknown device was the user's. */
 export default function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
@@ -19,7 +19,7 @@ export default function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNo
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
   const notices = useNotices();
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const [, navigate] = useLocation();
   const answer = useAction({
     mutationFn: async (wasMe: boolean) => {
@@ -39,7 +39,7 @@ export default function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNo
       await queryClient.invalidateQueries({ queryKey: NEW_SIGN_INS.queryKey });
       await queryClient.invalidateQueries({ queryKey: ['sessions'] });
     },
-    onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
+    onError: showProblem,
   });
   const device = user_agent === null ? null : parseDevice(user_agent);
   const name =

@@ -6,7 +6,7 @@ import { type Endpoint, useEndpoints, useEventLog } from '../../../api/events.ts
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Button, CopyButton } from '../../../components/button.tsx';
 import { Card, Fact } from '../../../components/card.tsx';
-import { EmptyState, Loaded, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { EmptyState, Loaded, LoadedOne, Skeleton } from '../../../components/loaded.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { WayBack } from '../../../components/tab-links.tsx';
 import { Ago } from '../../../components/time.tsx';
@@ -99,29 +99,24 @@ function EndpointItem({ endpoint }: { endpoint: Endpoint }): ReactNode {
 /** One endpoint: its state, its actions and the recent attempts to deliver to it. */
 function EndpointPage({ endpointId }: { endpointId: string }): ReactNode {
   const { t } = useTranslation('events');
+  const accountId = useAccountId();
   return (
     <>
-      <WayBack href={eventsHref(useAccountId())}>{t('endpoints.all')}</WayBack>
-      <Opened endpointId={endpointId} />
+      <WayBack href={eventsHref(accountId)}>{t('endpoints.all')}</WayBack>
+      <LoadedOne
+        query={useEndpoints(accountId)}
+        is={({ endpoint_id }) => endpoint_id === endpointId}
+        gone={t('endpoints.gone')}
+      >
+        {(endpoint) => (
+          <>
+            <EndpointCard endpoint={endpoint} />
+            <AttemptsCard endpoint={endpoint} />
+          </>
+        )}
+      </LoadedOne>
     </>
   );
-}
-
-function Opened({ endpointId }: { endpointId: string }): ReactNode {
-  const { t } = useTranslation('events');
-  const endpoints = useEndpoints(useAccountId());
-  const endpoint = endpoints.data?.find(({ endpoint_id }) => endpoint_id === endpointId);
-  if (endpoint)
-    return (
-      <>
-        <EndpointCard endpoint={endpoint} />
-        <AttemptsCard endpoint={endpoint} />
-      </>
-    );
-  if (endpoints.isError) return <ProblemNote error={endpoints.error} retry={() => void endpoints.refetch()} />;
-  // An endpoint that was just created may not be in the list yet.
-  if (endpoints.isFetching) return <Skeleton shape="blocks" count={2} />;
-  return <p className="note">{t('endpoints.gone')}</p>;
 }
 
 function EndpointCard({ endpoint }: { endpoint: Endpoint }): ReactNode {

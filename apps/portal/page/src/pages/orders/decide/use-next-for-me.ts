@@ -4,9 +4,9 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
 import type { ReviewState } from '../../../api/review.ts';
-import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { DOUBLE_CLICK_MS, useAction } from '../../../components/use-action.ts';
+import { useShowProblem } from '../../../components/use-show-problem.ts';
 import type { ListState } from '../list/list-state.ts';
 import { orderKey } from '../order/use-order.ts';
 
@@ -20,7 +20,7 @@ export function useNextForMe(props: Pick<ListState, 'url' | 'navigation'> & { st
   const { navigation, stateOf } = props;
   const { accountId, openId } = props.url;
   const { t } = useTranslation('review');
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const notices = useNotices();
   const queryClient = useQueryClient();
   const given = useRef<{ id: number; at: number } | null>(null);
@@ -50,7 +50,7 @@ export function useNextForMe(props: Pick<ListState, 'url' | 'navigation'> & { st
         if (from.after !== undefined && id <= from.after) passedOver.current = undefined;
         navigation.go(id);
       },
-      onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
+      onError: showProblem,
     });
   };
   return {

@@ -163,10 +163,8 @@ function FieldEditor(props: {
   return (
     <Form className="field-editor" onSubmit={save}>
       <div className="editor-line">
-        {kind === 'emirate' ? (
-          <EmirateSelect {...shared} />
-        ) : kind === 'choice' ? (
-          <ChoiceSelect {...shared} pointer={pointer} />
+        {kind === 'emirate' || kind === 'choice' ? (
+          <Select {...shared} pointer={pointer} />
         ) : kind === 'long' ? (
           <textarea {...shared} readOnly={saving.isPending} dir="auto" rows={3} />
         ) : (
@@ -196,31 +194,18 @@ function FieldEditor(props: {
   );
 }
 
-function ChoiceSelect({ pointer, ...props }: React.ComponentProps<'select'> & { pointer: string }): ReactNode {
+/** The values that the field can have, an empty entry and, if the value is none of them, the value. */
+function Select({ pointer, ...props }: React.ComponentProps<'select'> & { pointer: string; value: string }): ReactNode {
   const { t } = useTranslation('review');
-  return (
-    <select {...props}>
-      <option value="">–</option>
-      {valuesOf(pointer.slice(1)).map((value) => (
-        <option key={value} value={value}>
-          {fieldText(t, pointer, value)}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-/** The seven emirates, an empty entry and, if the value is none of them, the value. */
-function EmirateSelect(props: React.ComponentProps<'select'> & { value: string }): ReactNode {
-  const { t } = useTranslation('review');
-  const isOther = props.value !== '' && !Object.values(EMIRATE_NAMES).includes(props.value);
+  const values = pointer === '/emirate' ? EMIRATE_CODES.map((code) => EMIRATE_NAMES[code]) : valuesOf(pointer.slice(1));
+  const isOther = props.value !== '' && !values.includes(props.value);
   return (
     <select {...props}>
       <option value="">–</option>
       {isOther && <option value={props.value}>{props.value}</option>}
-      {EMIRATE_CODES.map((code) => (
-        <option key={code} value={EMIRATE_NAMES[code]}>
-          {t(`emirate.${code}`)}
+      {values.map((value) => (
+        <option key={value} value={value}>
+          {fieldText(t, pointer, value)}
         </option>
       ))}
     </select>

@@ -2,9 +2,9 @@ import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import { type Edits, type Expected, editOrder, type Order, type OrderDetail } from '../../../api/review.ts';
 import type { Drafts } from '../../../components/drafts.ts';
-import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
+import { useShowProblem } from '../../../components/use-show-problem.ts';
 import { NEW_ITEM } from '../order/fields.ts';
 import type { Editing } from './editing.ts';
 import { expectedItem } from './item-editor.tsx';
@@ -26,7 +26,7 @@ export function useOrderEdits(props: {
 }): Editing['save'] {
   const { accountId, orderId, order: before, drafts, keep, accept, reload } = props;
   const { t } = useTranslation('review');
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const notices = useNotices();
 
   async function takeBack(undo: Edits, changed: Order): Promise<void> {
@@ -34,7 +34,7 @@ export function useOrderEdits(props: {
       await accept(await editOrder(accountId, orderId, undo, expectedBefore(undo, changed)));
       notices.show({ text: t('notice.editUndone') });
     } catch (error) {
-      notices.show({ kind: 'bad', text: textOf(error) });
+      showProblem(error);
       if (isProblem(error, 'conflicting_state')) await reload();
     }
   }
@@ -54,7 +54,7 @@ export function useOrderEdits(props: {
     } catch (error) {
       if (isProblem(error, 'conflicting_state')) {
         const now = await reload();
-        if (!now || !isShownInEditor(now, edits)) notices.show({ kind: 'bad', text: textOf(error) });
+        if (!now || !isShownInEditor(now, edits)) showProblem(error);
       }
       throw error;
     }

@@ -41,7 +41,8 @@ export interface Filters extends Record<FilterName, string> {
   sort: string;
 }
 
-export const NO_FILTERS = { q: '', severity: '', mark: '', similar: '', emirate: '', age: '', channel: '', source: '' };
+const NO_CHOICE = { severity: '', mark: '', similar: '', emirate: '', age: '', channel: '', source: '' };
+export const NO_FILTERS = { q: '', ...NO_CHOICE };
 
 /** Reads the filters from the URL's query; unknown values are ignored. */
 export function readFilters(search: string): Filters {
@@ -50,12 +51,8 @@ export function readFilters(search: string): Filters {
   return {
     state: REVIEW_STATES.find((state) => state === params.get('state')) ?? 'needs_review',
     q: params.get('q') ?? '',
-    severity: oneOf('severity', FILTER_VALUES.severity),
-    mark: oneOf('mark', FILTER_VALUES.mark),
-    similar: oneOf('similar', FILTER_VALUES.similar),
-    emirate: oneOf('emirate', FILTER_VALUES.emirate),
-    age: oneOf('age', FILTER_VALUES.age),
-    channel: oneOf('channel', FILTER_VALUES.channel),
+    ...NO_CHOICE,
+    ...Object.fromEntries(FILTER_NAMES.map((name) => [name, oneOf(name, FILTER_VALUES[name])])),
     source: /^[1-9]\d{0,9}$/.exec(params.get('source') ?? '')?.[0] ?? '',
     sort: oneOf('sort', SORTS),
   };

@@ -1,4 +1,4 @@
-import { AlarmClock, Copy, Eye, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
+import { AlarmClock, Copy, Eye, type LucideIcon, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -128,33 +128,23 @@ function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undef
   const now = useNow();
   return (
     <>
-      {is_test && (
-        <Mark text={t('list.testAbout')} kind="warn">
-          <span aria-hidden="true">{t('list.test')}</span>
-        </Mark>
-      )}
+      {is_test && <Mark text={t('list.testAbout')} kind="warn" shown={t('list.test')} />}
       <Severity order={order} />
       {payment_state !== null && payment_state !== 'paid' && (
         <Mark
           text={t(`choice.payment_state.${payment_state}`)}
+          shown={t(`choice.payment_state.${payment_state}`)}
           kind={payment_state === 'cash_on_delivery' ? undefined : 'warn'}
-        >
-          <span aria-hidden="true">{t(`choice.payment_state.${payment_state}`)}</span>
-        </Mark>
+        />
       )}
       {delivery_method === 'pickup' && (
-        <Mark text={t('choice.delivery_method.pickup')} kind="warn">
-          <span aria-hidden="true">{t('choice.delivery_method.pickup')}</span>
-        </Mark>
+        <Mark text={t('choice.delivery_method.pickup')} kind="warn" shown={t('choice.delivery_method.pickup')} />
       )}
       {snooze && (
-        <Mark text={snoozeText(t, snooze, now)} kind={isOver(snooze, now) ? 'warn' : undefined}>
-          <AlarmClock aria-hidden="true" size={12} />
-        </Mark>
+        <Mark text={snoozeText(t, snooze, now)} kind={isOver(snooze, now) ? 'warn' : undefined} Icon={AlarmClock} />
       )}
       {similar && (
-        <Mark text={t('list.similar')} kind="warn">
-          <Copy aria-hidden="true" size={12} />
+        <Mark text={t('list.similar')} kind="warn" Icon={Copy}>
           <span className="mark-text" aria-hidden="true">
             {t('list.duplicate')}
           </span>
@@ -165,16 +155,8 @@ function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undef
           <Repeat2 aria-hidden="true" size={14} />
         </Mark>
       )}
-      {note_count > 0 && (
-        <Mark text={t('list.notes', { count: note_count })}>
-          <StickyNote aria-hidden="true" size={12} />
-        </Mark>
-      )}
-      {viewers !== undefined && (
-        <Mark text={t('list.viewedBy', { names: viewers })}>
-          <Eye aria-hidden="true" size={12} />
-        </Mark>
-      )}
+      {note_count > 0 && <Mark text={t('list.notes', { count: note_count })} Icon={StickyNote} />}
+      {viewers !== undefined && <Mark text={t('list.viewedBy', { names: viewers })} Icon={Eye} />}
     </>
   );
 }
@@ -183,30 +165,35 @@ function Severity({ order }: { order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
   const { severity, warning_count } = order;
   const [first, ...others] = blockerTexts(t, order);
-  if (severity === 'blocks' && first)
+  if (severity === 'blocks' && first) {
+    const list = [first, ...others].join(' · ');
     return (
-      <Mark text={t('list.blocked', { list: [first, ...others].join(' · ') })} kind="bad">
-        <span aria-hidden="true">
-          {first}
-          {others.length > 0 && ` +${others.length}`}
-        </span>
-      </Mark>
+      <Mark
+        text={t('list.blocked', { list })}
+        kind="bad"
+        shown={others.length > 0 ? `${first} +${others.length}` : first}
+      />
     );
+  }
   if (warning_count === 0) return null;
   const text = t('list.warnings', { count: warning_count });
   if (severity === 'corrected') return <Mark text={text} kind="dot" />;
-  return (
-    <Mark text={text} kind="warn">
-      <TriangleAlert aria-hidden="true" size={12} />
-      <span aria-hidden="true">{warning_count}</span>
-    </Mark>
-  );
+  return <Mark text={text} kind="warn" Icon={TriangleAlert} shown={warning_count} />;
 }
 
-function Mark(props: { text: string; kind?: 'bad' | 'warn' | 'dot' | undefined; children?: ReactNode }): ReactNode {
-  const { text, kind, children } = props;
+/** A badge that says its text on hover and to screen readers; `shown` is what others see of it. */
+function Mark(props: {
+  text: string;
+  kind?: 'bad' | 'warn' | 'dot' | undefined;
+  Icon?: LucideIcon;
+  shown?: string | number;
+  children?: ReactNode;
+}): ReactNode {
+  const { text, kind, Icon, shown, children } = props;
   return (
     <span className={kind === undefined ? 'badge' : `badge badge-${kind}`} title={text}>
+      {Icon && <Icon aria-hidden="true" size={12} />}
+      {shown !== undefined && <span aria-hidden="true">{shown}</span>}
       {children}
       <span className="visually-hidden">{text}</span>
     </span>

@@ -2,9 +2,8 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { callForFile } from '../../../api/client.ts';
 import type { ListedOrder, ReviewState } from '../../../api/review.ts';
 import type { MatchingIds } from '../../../api/review-list.ts';
-import { useProblemText } from '../../../components/loaded.tsx';
-import { useNotices } from '../../../components/notices.tsx';
 import { saveFile } from '../../../components/save-file.ts';
+import { useShowProblem } from '../../../components/use-show-problem.ts';
 import type { Filters } from './filters.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -64,13 +63,12 @@ export function useSelection(
 
 /** Downloads the selected orders as a file for spreadsheets, or shows them for printing. */
 export function useExports(accountId: number) {
-  const notices = useNotices();
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const [printed, setPrinted] = useState<readonly number[] | null>(null);
   const download = (order_ids: readonly number[]) => {
     callForFile('POST', `/accounts/${accountId}/orders/export`, { body: { order_ids, format: 'csv' } }).then(
       (file) => saveFile(file, `orders-${new Date().toISOString().slice(0, 10)}.csv`),
-      (error: unknown) => notices.show({ kind: 'bad', text: textOf(error) }),
+      showProblem,
     );
   };
   return { printed, download, print: setPrinted, endPrinting: () => setPrinted(null) };

@@ -1,8 +1,9 @@
 import type { TFunction } from 'i18next';
-import { ArrowLeft, X } from 'lucide-react';
+import { AlarmClock, ArrowLeft, Printer, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, Order } from '../../../api/review.ts';
+import { ActionMenu } from '../../../components/action-menu.tsx';
 import { CopyIcon } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
@@ -51,6 +52,21 @@ export function OrderHead(props: {
       {fullOrder && <CopyIcon text={orderAsText(t, fullOrder)} label={t('order.copy')} isWhole />}
       {children}
     </header>
+  );
+}
+
+/** What a reviewer seldom does with the open order. @param props.onSnooze absent if the order does not need review. */
+export function OrderMenu(props: { onPrint: () => void; onSnooze: (() => void) | undefined }): ReactNode {
+  const { onPrint, onSnooze } = props;
+  const { t } = useTranslation('review');
+  return (
+    <ActionMenu
+      label={t('order.more')}
+      actions={[
+        { name: t('print.print'), Icon: Printer, run: onPrint },
+        ...(onSnooze ? [{ name: t('snooze.menu'), Icon: AlarmClock, run: onSnooze }] : []),
+      ]}
+    />
   );
 }
 

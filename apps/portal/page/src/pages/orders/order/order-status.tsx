@@ -1,5 +1,5 @@
 import { UNDECIDED } from '@orders/domain/receipt-states.ts';
-import { Eye, Printer } from 'lucide-react';
+import { Eye, type LucideIcon, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
@@ -48,29 +48,24 @@ export function ReviewNote(props: {
 /** The other reviewers who have the order open; announced when one of them comes. */
 export function OrderViewers({ names }: { names: readonly string[] }): ReactNode {
   const { t } = useTranslation('review');
-  return (
-    <div role="status">
-      {names.length > 0 && (
-        <p className="hint row order-viewers">
-          <Eye aria-hidden="true" size={14} />
-          <span>{t('order.viewers', { names: joinNames(names) })}</span>
-        </p>
-      )}
-    </div>
-  );
+  return <Line Icon={Eye} text={names.length > 0 && t('order.viewers', { names: joinNames(names) })} />;
 }
 
 /** That somebody has printed the order, so that nobody prints it for the kitchen again; announced when it happens. */
 export function PrintedNote({ print }: { print: OrderDetail['print'] }): ReactNode {
   const { t } = useTranslation('review');
+  const text =
+    print && t('print.marked', { count: print.count, time: shortTime(print.printed_at), name: print.printed_by });
+  return <Line Icon={Printer} text={text} />;
+}
+
+function Line({ Icon, text }: { Icon: LucideIcon; text: string | false | null }): ReactNode {
   return (
     <div role="status">
-      {print && (
+      {text && (
         <p className="hint row order-viewers">
-          <Printer aria-hidden="true" size={14} />
-          <span>
-            {t('print.marked', { count: print.count, time: shortTime(print.printed_at), name: print.printed_by })}
-          </span>
+          <Icon aria-hidden="true" size={14} />
+          <span>{text}</span>
         </p>
       )}
     </div>

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import { useGet } from '../../../api/queries.ts';
 import { decideChangedDelivery, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
-import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useAction } from '../../../components/use-action.ts';
+import { useShowProblem } from '../../../components/use-show-problem.ts';
 
 const POLL_INTERVAL_MS = 5000;
 
@@ -36,7 +36,7 @@ export function useShowChanged(accountId: number, onLoaded: (order: ListedOrder)
  */
 export function useOrder(accountId: number, orderId: number, onLoaded: (order: ListedOrder) => void) {
   const { t } = useTranslation('review');
-  const textOf = useProblemText();
+  const showProblem = useShowProblem();
   const notices = useNotices();
   const queryClient = useQueryClient();
   const queryKey = orderKey(accountId, orderId);
@@ -54,7 +54,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
       decideChangedDelivery(accountId, orderId, choice),
     onSuccess: accept,
     async onError(error: unknown) {
-      notices.show({ kind: 'bad', text: textOf(error) });
+      showProblem(error);
       if (isProblem(error, 'conflicting_state')) await reload();
     },
   });

@@ -115,13 +115,11 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
   const accountId = useAccountId();
   const preview = useQuery({
     queryKey: ['upload preview', accountId, texts],
-    queryFn: async ({ signal }) =>
-      (
-        await call<{ previews: Previewed[] }>('POST', `/accounts/${accountId}/uploads/preview`, {
-          body: { orders: texts },
-          signal,
-        })
-      ).previews,
+    queryFn: async ({ signal }) => {
+      const options = { body: { orders: texts }, signal };
+      return (await call<{ previews: Previewed[] }>('POST', `/accounts/${accountId}/uploads/preview`, options))
+        .previews;
+    },
     placeholderData: keepPreviousData,
     gcTime: 0,
     // Others of the account may be sending.
@@ -136,8 +134,9 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
     </span>
   );
   const rows = preview.data.map((previewed, at) => ({ at, previewed }));
-  const orderOf = ({ previewed }: (typeof rows)[number]) =>
-    'error' in previewed ? null : (previewed.order as unknown as Order);
+  /** A cell that is empty for what is no order. */
+  const cell = (of: (order: Order) => ReactNode) => (row: (typeof rows)[number]) =>
+    'error' in row.previewed ? null : of(row.previewed.order as unknown as Order);
   return (
     <>
       <p className="hint">{t('orders.first', { count: Math.min(count, texts.length) })}</p>
@@ -148,54 +147,37 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
         columns={[
           {
             header: t('review:field.sourceOrderId'),
-            cell: (row) => <bdi>{orderOf(row)?.source_order_id ?? '–'}</bdi>,
+            cell: (row) => <bdi>{cell((order) => order.source_order_id)(row) ?? '–'}</bdi>,
           },
           {
             header: t('orders.customer'),
-            cell: (row) => {
-              const order = orderOf(row);
-              return (
-                order && (
-                  <>
-                    {text('/customer/name', order.customer.name)}
-                    <br />
-                    <bdi dir="ltr">{fieldText(t, '/customer/phone', order.customer.phone)}</bdi>
-                  </>
-                )
-              );
-            },
+            cell: cell(({ customer }) => (
+              <>
+                {text('/customer/name', customer.name)}
+                <br />
+                <bdi dir="ltr">{fieldText(t, '/customer/phone', customer.phone)}</bdi>
+              </>
+            )),
           },
           {
             header: t('orders.place'),
-            cell: (row) => {
-              const order = orderOf(row);
-              return (
-                order && (
-                  <>
-                    {text('/address', [order.address, order.area].filter(Boolean).join(', '))}
-                    <br />
-                    {text('/emirate', order.emirate)}
-                  </>
-                )
-              );
-            },
+            cell: cell(({ address, area, emirate }) => (
+              <>
+                {text('/address', [address, area].filter(Boolean).join(', '))}
+                <br />
+                {text('/emirate', emirate)}
+              </>
+            )),
           },
           {
             header: t('review:field.items'),
             cell: (row) => (
               <span dir="auto" className="mapped-value">
-                {orderOf(row)?.items.map(itemText).join('\n')}
+                {cell(({ items }) => items.map(itemText).join('\n'))(row)}
               </span>
             ),
           },
-          {
-            header: t('review:field.total'),
-            cell: (row) => {
-              const order = orderOf(row);
-              return order && fieldText(t, '/total', order.total);
-            },
-            isNumber: true,
-          },
+          { header: t('review:field.total'), cell: cell(({ total }) => fieldText(t, '/total', total)), isNumber: true },
           {
             header: t('orders.warnings'),
             cell: ({ previewed }) =>
