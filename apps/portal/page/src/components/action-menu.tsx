@@ -4,9 +4,10 @@ import { Popover } from './popover.tsx';
 
 export interface MenuAction {
   name: string;
-  Icon?: LucideIcon;
+  Icon?: LucideIcon | undefined;
   /** Destroys something, or takes it away. */
   isDestructive?: boolean;
+  isCurrent?: boolean;
   run: () => void;
 }
 
@@ -20,25 +21,31 @@ export function ActionMenu({ label, actions }: { label: string; actions: readonl
       className="icon-button"
       width={240}
     >
-      {(close) => (
-        <ul className="plain menu-list">
-          {actions.map(({ name, Icon, isDestructive, run }) => (
-            <li key={name}>
-              <button
-                type="button"
-                className={isDestructive ? 'menu-item is-bad' : 'menu-item'}
-                onClick={() => {
-                  close();
-                  run();
-                }}
-              >
-                {name}
-                {Icon && <Icon aria-hidden="true" size={16} />}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      {(close) => <MenuItems actions={actions} close={close} />}
     </Popover>
+  );
+}
+
+/** The actions of a menu, which close it. */
+export function MenuItems({ actions, close }: { actions: readonly MenuAction[]; close: () => void }): ReactNode {
+  return (
+    <ul className="plain menu-list">
+      {actions.map(({ name, Icon, isDestructive, isCurrent, run }) => (
+        <li key={name}>
+          <button
+            type="button"
+            className={isDestructive ? 'menu-item is-bad' : 'menu-item'}
+            aria-current={isCurrent ? 'true' : undefined}
+            onClick={() => {
+              close();
+              run();
+            }}
+          >
+            {name}
+            {Icon && <Icon aria-hidden="true" size={16} />}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

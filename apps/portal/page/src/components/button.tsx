@@ -5,12 +5,13 @@ import { useTranslation } from 'react-i18next';
 /** `main` is the primary action, `bad` one that destroys or rejects, `quiet` has no border. */
 export type ButtonKind = 'main' | 'bad' | 'quiet';
 
-type ButtonProps = Omit<ComponentProps<'button'>, 'ref'>;
+type NativeProps = Omit<ComponentProps<'button'>, 'ref'>;
+export type ButtonProps = NativeProps & { kind?: ButtonKind | undefined; Icon?: LucideIcon };
 
 const classes = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ');
 
 /** A button with a text, and with an icon before it. It submits a form only with `type="submit"`. */
-export function Button(props: ButtonProps & { kind?: ButtonKind | undefined; Icon?: LucideIcon }): ReactNode {
+export function Button(props: ButtonProps): ReactNode {
   const { kind, Icon, className, children, ...button } = props;
   return (
     <button type="button" {...button} className={classes('button', kind && `button-${kind}`, className)}>
@@ -21,7 +22,7 @@ export function Button(props: ButtonProps & { kind?: ButtonKind | undefined; Ico
 }
 
 /** A button that shows an icon only; `label` is its name, also on hover. */
-export function IconButton(props: ButtonProps & { label: string; Icon: LucideIcon; size?: number }): ReactNode {
+export function IconButton(props: NativeProps & { label: string; Icon: LucideIcon; size?: number }): ReactNode {
   const { label, Icon, size = 18, className, ...button } = props;
   return (
     <button type="button" aria-label={label} title={label} {...button} className={classes('icon-button', className)}>

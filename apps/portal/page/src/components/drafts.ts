@@ -1,6 +1,7 @@
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback } from 'react';
 import type { FieldValue } from '../api/review.ts';
 import { useSession } from '../api/session.ts';
+import { createStore } from './store.ts';
 import { createUnloadGuard } from './unload-guard.ts';
 
 /** A value that is typed but not saved. */
@@ -33,8 +34,7 @@ interface Stored {
 const STORED = 'drafts';
 const NONE: Drafts = {};
 
-let stored = read();
-const listeners = new Set<() => void>();
+const stored = createStore(read());
 // Closing the tab loses the drafts.
 const guardUnload = createUnloadGuard();
 guardUnload(hasDrafts());
@@ -51,24 +51,19 @@ function read(): Stored {
 }
 
 function write(changed: Stored): void {
-  stored = changed;
-  if (hasDrafts()) sessionStorage.setItem(STORED, JSON.stringify(stored));
+  stored.set(changed);
+  if (hasDrafts()) sessionStorage.setItem(STORED, JSON.stringify(changed));
   else sessionStorage.removeItem(STORED);
   guardUnload(hasDrafts());
-  for (const listener of listeners) listener();
 }
 
 function hasDrafts(): boolean {
-  return Object.keys(stored.subjects).length > 0;
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  return Object.keys(stored.get().subjects).length > 0;
 }
 
 function draftsOf(owner: string, subject: Subject): Drafts {
-  return (stored.owner === owner && stored.subjects[subject]) || NONE;
+  const all = stored.get();
+  return (all.owner === owner && all.subjects[subject]) || NONE;
 }
 
 /** Drops all drafts, for the end of a session on a shared computer. */
@@ -79,12 +74,13 @@ export function clearDrafts(): void {
 /** The user's drafts of an order, or of a source. `keep` stores one, or drops it with null. */
 export function useDrafts(subject: Subject) {
   const { email } = useSession();
-  const drafts = useSyncExternalStore(subscribe, () => draftsOf(email, subject));
+  const drafts = stored.use(() => draftsOf(email, subject));
   const keep = useCallback(
     (pointer: string, draft: Draft | null) => {
       const { [pointer]: _, ...others } = draftsOf(email, subject);
       const changed: Drafts = draft ? { ...others, [pointer]: draft } : others;
-      const subjects = { ...(stored.owner === email && stored.subjects) };
+      const { owner, subjects: all } = stored.get();
+      const subjects = { ...(owner === email && all) };
       if (Object.keys(changed).length > 0) subjects[subject] = changed;
       else delete subjects[subject];
       write({ owner: email, subjects });

@@ -11,7 +11,7 @@ import {
   useState,
 } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button, IconButton } from './button.tsx';
+import { Button, type ButtonProps, IconButton } from './button.tsx';
 import { FieldError } from './field.tsx';
 import { findInvalid, type InvalidField, InvalidFieldContext } from './invalid-field.tsx';
 import { ProblemNote } from './loaded.tsx';
@@ -65,6 +65,12 @@ export function Form({ action, onSubmit, className = 'stack', children, ...form 
       </form>
     </InvalidFieldContext>
   );
+}
+
+/** Submits the form of an action, once. */
+export function SubmitButton(props: ButtonProps & { action: Pick<Action, 'isPending'> }): ReactNode {
+  const { action, ...button } = props;
+  return <Button type="submit" kind="main" disabled={action.isPending} {...button} />;
 }
 
 /** Submit and cancel buttons of a form. With `isDestructive`, cancelling is the safe button, which has the focus. */

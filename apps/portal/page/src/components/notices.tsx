@@ -1,18 +1,9 @@
 import { X } from 'lucide-react';
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useEffectEvent,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from './button.tsx';
 import { useEnd, usePause } from './message-end.ts';
+import { useKeyDown } from './use-key-down.ts';
 
 /** A short message about what just happened, with at most one action. */
 export interface Notice {
@@ -61,7 +52,7 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
     return id;
   }, []);
   const board = useMemo(() => ({ show, hide }), [show, hide]);
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeyDown((event) => {
     // A page can have notices of its own.
     const newest = [...document.querySelectorAll('[data-notice]')].at(-1)?.querySelector('button');
     if (event.key !== 'F8' || !newest) return;
@@ -69,10 +60,6 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
     if (!document.activeElement?.closest('[data-notice]')) focusedBefore = document.activeElement;
     newest.focus();
   });
-  useEffect(() => {
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
   /** The button with the focus is about to disappear. */
   const leave = () => {
     resume();

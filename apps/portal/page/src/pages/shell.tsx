@@ -81,9 +81,7 @@ export function Shell(): ReactNode {
       <main id="content" tabIndex={-1}>
         <TestNote accountId={openAccountId} />
         {own?.suspended && (
-          <p className="note note-warn suspended-note">
-            {t(own.move ? `account.move.${own.move}` : 'account.suspended')}
-          </p>
+          <p className="note note-warn">{t(own.move ? `account.move.${own.move}` : 'account.suspended')}</p>
         )}
         {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
         <NewSignInNote />

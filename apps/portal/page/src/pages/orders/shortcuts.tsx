@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Permission, useCan } from '../../api/session.ts';
 import { Dialog } from '../../components/form-dialog.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
+import { useKeyDown } from '../../components/use-key-down.ts';
 
 const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['J', '↓'], 'next'],
@@ -93,7 +94,7 @@ function isFree(target: Element, key: string): boolean {
 
 /** Handles shortcuts of the whole page, except while typing, in a dialog or menu, or with a modifier key. */
 export function useShortcuts(shortcuts: Shortcuts, singleKeysOn: boolean): void {
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeyDown((event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const target = event.target instanceof Element ? event.target : document.body;
     if (target.closest(TYPING) || document.querySelector('dialog[open], [aria-modal], :popover-open')) return;
@@ -103,8 +104,4 @@ export function useShortcuts(shortcuts: Shortcuts, singleKeysOn: boolean): void 
     event.preventDefault();
     if (!event.repeat || REPEATED_KEYS.has(key)) run();
   });
-  useEffect(() => {
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
 }

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useNotices } from '../../components/notices.tsx';
+import { useKeyDown } from '../../components/use-key-down.ts';
 import type { PaletteScope } from './use-commands.ts';
 
 /** As printed on the reader's keyboard. */
@@ -28,7 +29,8 @@ export function usePalette(accountId: number | undefined): { palette: ReactNode;
         typed.current = null;
       });
   };
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  // Captured, because the menu keeps keys to itself.
+  useKeyDown((event) => {
     const isKey = event.code === 'KeyK' && event.ctrlKey !== event.metaKey && !event.altKey && !event.shiftKey;
     if (typed.current !== null && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
       typed.current += event.key;
@@ -39,11 +41,6 @@ export function usePalette(accountId: number | undefined): { palette: ReactNode;
     if (!isKey || document.querySelector('dialog[open]')) return;
     event.preventDefault();
     open('all');
-  });
-  useEffect(() => {
-    // Captured, because the menu keeps keys to itself.
-    document.addEventListener('keydown', onKey, { capture: true });
-    return () => document.removeEventListener('keydown', onKey, { capture: true });
-  }, []);
+  }, true);
   return { palette, open };
 }

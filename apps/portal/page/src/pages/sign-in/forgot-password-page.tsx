@@ -2,9 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
-import { Button } from '../../components/button.tsx';
 import { EmailField } from '../../components/field.tsx';
-import { Form } from '../../components/form-dialog.tsx';
+import { Form, SubmitButton } from '../../components/form-dialog.tsx';
 import { useProblemText } from '../../components/loaded.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -36,9 +35,7 @@ export default function ForgotPasswordPage(): ReactNode {
               onChange={setEmail}
               error={ask.error && errorText(ask.error)}
             />
-            <Button type="submit" kind="main" disabled={ask.isPending}>
-              {t('reset.send')}
-            </Button>
+            <SubmitButton action={ask}>{t('reset.send')}</SubmitButton>
           </>
         )}
         <Link href="/">{t('reset.back')}</Link>

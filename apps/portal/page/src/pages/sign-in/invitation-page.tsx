@@ -7,7 +7,7 @@ import type { SecondStep as Step } from '../../api/passkeys.ts';
 import { type MemberRole, rememberAccount, SESSION_QUERY, useSessionQuery, useStartAgain } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, HiddenUsername, NewPasswordField } from '../../components/field.tsx';
-import { Form } from '../../components/form-dialog.tsx';
+import { Form, SubmitButton } from '../../components/form-dialog.tsx';
 import { BadNote, ProblemNote, useProblemText } from '../../components/loaded.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
@@ -106,9 +106,7 @@ function NewPasswordForm(props: { token: string; email: string; name: string }):
         onChange={setPassword}
         error={accept.error && textOf(accept.error)}
       />
-      <Button type="submit" kind="main" disabled={accept.isPending}>
-        {t('invitation.submit')}
-      </Button>
+      <SubmitButton action={accept}>{t('invitation.submit')}</SubmitButton>
     </Form>
   );
 }

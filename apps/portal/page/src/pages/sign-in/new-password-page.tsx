@@ -4,9 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { useStartAgain } from '../../api/session.ts';
-import { Button } from '../../components/button.tsx';
 import { HiddenUsername, NewPasswordField } from '../../components/field.tsx';
-import { Form } from '../../components/form-dialog.tsx';
+import { Form, SubmitButton } from '../../components/form-dialog.tsx';
 import { BadNote, ProblemNote, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
@@ -61,9 +60,7 @@ export default function NewPasswordPage(): ReactNode {
           onChange={setPassword}
           error={use.error && textOf(use.error)}
         />
-        <Button type="submit" kind="main" disabled={use.isPending}>
-          {t('reset.set')}
-        </Button>
+        <SubmitButton action={use}>{t('reset.set')}</SubmitButton>
         <HelpLink page="sign-in" anchor="forgotten" />
       </Form>
     </AlonePage>

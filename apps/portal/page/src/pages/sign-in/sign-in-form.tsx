@@ -4,7 +4,7 @@ import { call, isProblem } from '../../api/client.ts';
 import { type SecondStep as Step, signInByPasskey } from '../../api/passkeys.ts';
 import { Button } from '../../components/button.tsx';
 import { EmailField, PasswordField } from '../../components/field.tsx';
-import { Form } from '../../components/form-dialog.tsx';
+import { Form, SubmitButton } from '../../components/form-dialog.tsx';
 import { BadNote, useProblemText } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { CodeField, firstCode } from './code-field.tsx';
@@ -33,9 +33,9 @@ export function SignInForm(props: { email?: string; onSignedIn: () => unknown })
         onChange={setPassword}
         error={signIn.error && errorText(signIn.error)}
       />
-      <Button type="submit" kind="main" className="button-wide" disabled={signIn.isPending}>
+      <SubmitButton action={signIn} className="button-wide">
         {t('submit')}
-      </Button>
+      </SubmitButton>
       <PasskeyButton label={t('passkeys.signIn')} use={signInByPasskey} onUsed={props.onSignedIn} />
     </Form>
   );
@@ -61,9 +61,9 @@ export function SecondStep(props: { steps: Step[]; onSignedIn: () => unknown; on
       {code && !isOver && (
         <>
           <CodeField steps={steps} value={code} onChange={setCode} error={signIn.error && textOf(signIn.error)} />
-          <Button type="submit" kind="main" className="button-wide" disabled={signIn.isPending}>
+          <SubmitButton action={signIn} className="button-wide">
             {t('secondStep.submit')}
-          </Button>
+          </SubmitButton>
         </>
       )}
       {steps.includes('passkey') && !isOver && (

@@ -55,7 +55,7 @@ export function TypeName({ type }: { type: string }): ReactNode {
   const { t, i18n } = useTranslation('events');
   const name = i18n.exists(`events:type.${type}`) ? t(`type.${type}` as 'type.order.confirmed') : null;
   return (
-    <span className="type-name">
+    <span>
       {name !== null && <span>{name} </span>}
       <code dir="ltr" className="hint">
         {type}

@@ -7,6 +7,7 @@ import type { ReviewState } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { useSources } from '../../../api/sources.ts';
+import { MenuItems } from '../../../components/action-menu.tsx';
 import { Button } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { Popover } from '../../../components/popover.tsx';
@@ -58,24 +59,15 @@ function SortMenu({ sort, onChange }: { sort: string; onChange: ChangeFilters })
   return (
     <Popover label={label} title={t('sort.title')} name={t('sort.label', { order })} width={220}>
       {(close) => (
-        <ul className="plain menu-list">
-          {SORTS.map((option) => (
-            <li key={option}>
-              <button
-                type="button"
-                className="menu-item"
-                aria-current={option === sort ? 'true' : undefined}
-                onClick={() => {
-                  close();
-                  onChange({ sort: option });
-                }}
-              >
-                {t(`sort.${option || 'newest'}`)}
-                {option === sort && <Check aria-hidden="true" size={16} />}
-              </button>
-            </li>
-          ))}
-        </ul>
+        <MenuItems
+          close={close}
+          actions={SORTS.map((option) => ({
+            name: t(`sort.${option || 'newest'}`),
+            isCurrent: option === sort,
+            Icon: option === sort ? Check : undefined,
+            run: () => onChange({ sort: option }),
+          }))}
+        />
       )}
     </Popover>
   );

@@ -95,7 +95,7 @@ function ItemRow(props: { item: Item; pointer: string; warnings: Warning[] | und
         )}
       </tr>
       {warnings && (
-        <tr className="item-warnings">
+        <tr>
           <td colSpan={4}>
             <WarningNotes warnings={warnings} />
           </td>
@@ -140,7 +140,7 @@ function RemoveButton(props: { item: Item; pointer: string; label: string; editi
   return (
     <>
       <IconButton
-        className="edit-button remove-button"
+        className="edit-button"
         label={t('item.remove', { item: label })}
         Icon={Trash2}
         size={15}

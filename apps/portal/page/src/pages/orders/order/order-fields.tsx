@@ -112,33 +112,26 @@ function AddChips({ fields, editing }: { fields: FieldEntry[]; editing: Editing 
 }
 
 function Ids({ order }: { order: ListedOrder }): ReactNode {
-  const { source } = order;
+  const { source, source_order_id, receipt_id } = order;
   const { t } = useTranslation('review');
   const accountId = useAccountId();
+  const id = (name: string, value: ReactNode) => (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd className="fact-value">{value}</dd>
+    </div>
+  );
+  const platformId = source?.platform_id !== source_order_id && source?.platform_id;
   return (
     <>
-      <div className="fact">
-        <dt>{t('field.sourceOrderId')}</dt>
-        <dd className="fact-value">
-          <bdi dir="auto">{order.source_order_id}</bdi>
-        </dd>
-      </div>
-      {source?.platform_id && source.platform_id !== order.source_order_id && (
-        <div className="fact">
-          <dt>{t('field.platformId', { source: source.name })}</dt>
-          <dd className="fact-value">
-            <bdi dir="auto">{source.platform_id}</bdi>
-          </dd>
-        </div>
+      {id(t('field.sourceOrderId'), <bdi dir="auto">{source_order_id}</bdi>)}
+      {platformId && id(t('field.platformId', { source: source.name }), <bdi dir="auto">{platformId}</bdi>)}
+      {id(
+        t('field.receipt'),
+        <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="mono" dir="ltr">
+          {receipt_id}
+        </Link>,
       )}
-      <div className="fact">
-        <dt>{t('field.receipt')}</dt>
-        <dd className="fact-value">
-          <Link href={`/accounts/${accountId}/receipts/${order.receipt_id}`} className="mono" dir="ltr">
-            {order.receipt_id}
-          </Link>
-        </dd>
-      </div>
     </>
   );
 }

@@ -46,7 +46,7 @@ export function OrderNotes(props: {
     annotation.mutate(text.trim());
   };
   return (
-    <section className="order-card notes" aria-labelledby={`${id}-title`}>
+    <section className="notes" aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>{t('note.title')}</h3>
       {notes.length > 0 && (
         <ol className="plain">

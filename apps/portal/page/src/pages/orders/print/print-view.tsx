@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
 import type { PrintedOrder } from '../../../api/review-list.ts';
 import { Button } from '../../../components/button.tsx';
 import { Loaded, Skeleton } from '../../../components/loaded.tsx';
+import { useKeyDown } from '../../../components/use-key-down.ts';
 import { OrderOnPaper } from './order-on-paper.tsx';
 import './print-view.css';
 
@@ -51,7 +52,7 @@ export function PrintFrame(props: {
   const dialog = useRef<HTMLElement>(null);
   const print = () => isReady && onPrint();
   // Of the whole page, as printing takes the focus from the buttons, which are not on paper.
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeyDown((event) => {
     // A dialog over it, such as that of a session that has ended.
     if (document.querySelector('dialog[open]')) return;
     event.stopPropagation();
@@ -60,11 +61,7 @@ export function PrintFrame(props: {
     if (event.code !== 'KeyP' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (!event.repeat) print();
-  });
-  useEffect(() => {
-    document.addEventListener('keydown', onKey, { capture: true });
-    return () => document.removeEventListener('keydown', onKey, { capture: true });
-  }, []);
+  }, true);
   useEffect(() => {
     const root = document.getElementById('root');
     const before = document.activeElement;

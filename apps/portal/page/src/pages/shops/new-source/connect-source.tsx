@@ -14,7 +14,7 @@ import {
 } from '../../../api/sources.ts';
 import { Button, CopyButton } from '../../../components/button.tsx';
 import { Card } from '../../../components/card.tsx';
-import { Form } from '../../../components/form-dialog.tsx';
+import { Form, SubmitButton } from '../../../components/form-dialog.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { StateBadge } from '../../../components/state-badge.tsx';
@@ -230,9 +230,7 @@ function SecretForm({ source }: { source: Source }): ReactNode {
       </div>
       {storing.error !== null && <ProblemNote error={storing.error} />}
       <div className="row">
-        <Button type="submit" kind="main" disabled={storing.isPending}>
-          {t('connect.next')}
-        </Button>
+        <SubmitButton action={storing}>{t('connect.next')}</SubmitButton>
         {isAsked && pasted.trim() === '' && <Button onClick={showTest}>{t('secret.later')}</Button>}
       </div>
     </Form>

@@ -1,6 +1,7 @@
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback } from 'react';
 import { useAccountId, useSession } from '../../../api/session.ts';
 import type { SourcePreset, SourceSettings } from '../../../api/sources.ts';
+import { createStore } from '../../../components/store.ts';
 
 /** The settings of a source as typed. Lists of topics are separated by commas. */
 export interface CustomForm {
@@ -82,24 +83,18 @@ const NOTHING: Unfinished = {
 };
 
 // In memory only, as there are secrets in it: signing out loads the page again. Of one user, as another one may sign in when a session ends.
-let stored: { of: string; unfinished: Unfinished } = { of: '', unfinished: NOTHING };
-const listeners = new Set<() => void>();
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const stored = createStore({ of: '', unfinished: NOTHING });
 
 /** What was entered in the steps to a new source, also before another page was opened. `keep` replaces parts of it. */
 export function useUnfinished() {
   const { email } = useSession();
   const of = `${useAccountId()} ${email}`;
-  const unfinished = useSyncExternalStore(subscribe, () => (stored.of === of ? stored.unfinished : NOTHING));
+  const unfinished = stored.use((kept) => (kept.of === of ? kept.unfinished : NOTHING));
   const keep = useCallback(
     (change: (unfinished: Unfinished) => Partial<Unfinished>) => {
-      const before = stored.of === of ? stored.unfinished : NOTHING;
-      stored = { of, unfinished: { ...before, ...change(before) } };
-      for (const listener of listeners) listener();
+      const kept = stored.get();
+      const before = kept.of === of ? kept.unfinished : NOTHING;
+      stored.set({ of, unfinished: { ...before, ...change(before) } });
     },
     [of],
   );

@@ -184,7 +184,7 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
               'error' in previewed ? (
                 <span className="field-error">{reasonOf(previewed.error)}</span>
               ) : (
-                <ul className="plain mapped-warnings">
+                <ul className="plain">
                   {previewed.warnings.map(({ pointer, code, detail }) => (
                     <li key={pointer + code}>
                       <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}

@@ -74,7 +74,7 @@ export function SendingCard({ sending, onForget }: { sending: Sending; onForget:
       {isRetrying && <p className="note note-warn">{t('sending.retrying')}</p>}
       {phase === 'stopped' &&
         (error === null ? <p className="note">{t('sending.stopped')}</p> : <ProblemNote error={error} />)}
-      <ul className="plain row result-counts">
+      <ul className="plain row">
         {RESULTS.map((result) => {
           const count = counts.get(result)?.length ?? 0;
           return count === 0 ? null : (

@@ -2,10 +2,10 @@ import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { BATCH_BYTES, cutBatches } from '@orders/order-files/cut-batches.ts';
 import type { Rejection, SourceOrder } from '@orders/order-files/read-order.ts';
-import { useSyncExternalStore } from 'react';
 import type { Outcome } from '../../../../../src/uploads/find-outcomes.ts';
 import type { UploadResult } from '../../../../../src/uploads/record-orders.ts';
 import { call, isProblem } from '../../../api/client.ts';
+import { createStore } from '../../../components/store.ts';
 import { createUnloadGuard } from '../../../components/unload-guard.ts';
 
 /** An order with what became of it. */
@@ -39,21 +39,20 @@ const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 10_000];
 const TIMEOUT_MS = 60_000;
 
 /** By their account. */
-const sendings = new Map<number, Sending>();
+const sendings = createStore<ReadonlyMap<number, Sending>>(new Map());
 const endings = new Map<number, AbortController>();
-const listeners = new Set<() => void>();
 // Closing the tab ends them.
 const guardUnload = createUnloadGuard();
 
 function set(accountId: number, sending: Sending | null): void {
-  if (sending) sendings.set(accountId, sending);
-  else sendings.delete(accountId);
-  guardUnload([...sendings.values()].some(isRunning));
-  for (const listener of listeners) listener();
+  const others = [...sendings.get()].filter(([id]) => id !== accountId);
+  const all = new Map(sending ? [...others, [accountId, sending]] : others);
+  sendings.set(all);
+  guardUnload([...all.values()].some(isRunning));
 }
 
 function change(accountId: number, changed: Partial<Sending>): void {
-  const sending = sendings.get(accountId);
+  const sending = sendings.get().get(accountId);
   if (sending) set(accountId, { ...sending, ...changed });
 }
 
@@ -61,19 +60,14 @@ function isRunning({ phase }: Sending): boolean {
   return phase === 'sending' || phase === 'waiting';
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 /** The file of this account that is being sent, or was sent last; null if there is none. */
 export function useSending(accountId: number): Sending | null {
-  return useSyncExternalStore(subscribe, () => sendings.get(accountId) ?? null);
+  return sendings.use((all) => all.get(accountId) ?? null);
 }
 
 /** Sends the orders of a file, unless one of the account is being sent. */
 export function startSending(accountId: number, fileName: string, orders: readonly SourceOrder[]): void {
-  if (sendings.has(accountId)) return;
+  if (sendings.get().has(accountId)) return;
   const copies = orders.map((order): SentOrder => ({ ...order }));
   const start = { sent: 0, settled: 0, phase: 'sending', error: null, isRetrying: false } as const;
   set(accountId, { accountId, fileName, orders: copies, ...start });
