@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import { type Edits, type Expected, editOrder, type Order, type OrderDetail } from '../../../api/review.ts';
+import { useAccountId } from '../../../api/session.ts';
 import type { Drafts } from '../../../components/drafts.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
@@ -15,7 +16,6 @@ const ITEM = /^\/items\/(\d+|-)$/;
 
 /** Saves edits of an order, each with a notice that names it and offers to take it back. */
 export function useOrderEdits(props: {
-  accountId: number;
   orderId: number;
   order: Order | undefined;
   drafts: Drafts;
@@ -24,8 +24,9 @@ export function useOrderEdits(props: {
   /** Loads the order again after a conflict. */
   reload: () => Promise<OrderDetail | undefined>;
 }): Editing['save'] {
-  const { accountId, orderId, order: before, drafts, keep, accept, reload } = props;
+  const { orderId, order: before, drafts, keep, accept, reload } = props;
   const { t } = useTranslation('review');
+  const accountId = useAccountId();
   const showProblem = useShowProblem();
   const notices = useNotices();
 

@@ -1,14 +1,12 @@
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
+import type { ListedOrder, ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
-import { NOTE, useDrafts, useUnsavedEdits } from '../../../components/drafts.ts';
-import { Skeleton } from '../../../components/loaded.tsx';
+import { useUnsavedEdits } from '../../../components/drafts.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { useTitle } from '../../../components/page-header.tsx';
 import { fullTime } from '../../../components/time.tsx';
-import type { Editing } from '../edit/editing.ts';
-import { useOrderEdits } from '../edit/use-order-edits.ts';
+import { useEditing } from '../edit/use-editing.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';
 import { OrderPrint } from '../print/order-print.tsx';
 import { useShortcuts } from '../shortcuts.tsx';
@@ -16,21 +14,13 @@ import { SnoozeDialog } from '../snooze/snooze-dialog.tsx';
 import { SnoozeNote } from '../snooze/snooze-note.tsx';
 import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
-import { ChangedDeliveryPanel, usableVersion } from './changed-delivery-panel.tsx';
-import { CrossHighlightArea } from './cross-highlight.tsx';
-import { firstWarnedField } from './fields.ts';
+import { usableVersion } from './changed-delivery-panel.tsx';
 import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
-import { OrderBlockers } from './order-blockers.tsx';
-import { OrderFields } from './order-fields.tsx';
+import { OrderBody, OrderSkeleton } from './order-body.tsx';
 import { OrderHead, OrderMenu } from './order-head.tsx';
-import { OrderHistory } from './order-history.tsx';
-import { OrderNotes } from './order-notes.tsx';
 import { LoadProblem, OrderViewers, PrintedNote, ReviewNote } from './order-status.tsx';
-import { RawPayload } from './raw-payload.tsx';
 import { RecallDialog } from './recall-dialog.tsx';
-import { EarlierOrders, SimilarOrders } from './related-orders.tsx';
 import { useOrder } from './use-order.ts';
-import './order-facts.css';
 import './order-parts.css';
 
 interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
@@ -69,9 +59,7 @@ export default function OrderPane(props: OrderPaneProps): ReactNode {
   const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   useTitle(order?.order_number);
-  const { drafts, keep } = useDrafts(orderId);
   const hasUnsavedEdit = useUnsavedEdits();
-  const save = useOrderEdits({ accountId, orderId, order: detail.data?.order, drafts, keep, accept, reload });
   const pane = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isWide = useMediaQuery(WIDE_SCREEN);
@@ -83,31 +71,14 @@ export default function OrderPane(props: OrderPaneProps): ReactNode {
     content.current?.scrollTo(0, 0);
     if (!isWide) pane.current?.focus();
   }, [orderId]);
-  // The list does not contain warnings, so this waits for the full order.
-  const resolveFirst = useEffectEvent((loaded: OrderDetail | undefined) =>
-    onEdit(loaded ? firstWarnedField(loaded.order) : null),
-  );
-  useEffect(() => {
-    if (editing === FIRST_WARNED && (detail.data || detail.isError)) resolveFirst(detail.data);
-  }, [editing, detail.data, detail.isError]);
   const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a decision that the list reports is loaded at once, to say who made it.
   useEffect(() => {
     if (movedTo !== undefined && movedTo !== detail.data?.review.state) void detail.refetch();
   }, [movedTo]);
   const erasedAt = detail.data?.erased_at ?? null;
-  useEffect(() => {
-    if (erasedAt !== null) for (const pointer of Object.keys(drafts)) keep(pointer, null);
-  }, [erasedAt, drafts, keep]);
   const isEditable = mayReview && state === 'needs_review' && erasedAt === null;
-  const editor: Editing = {
-    pointer: isEditable && editing !== FIRST_WARNED ? editing : null,
-    begin: isEditable ? onEdit : null,
-    end: () => onEdit(null),
-    drafts,
-    keep,
-    save,
-  };
+  const editor = useEditing({ orderId, detail, isEditable, wanted: editing, onEdit, accept, reload });
   const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
     if (!props.isDeliberate()) return;
     // A changed delivery must not overwrite a value that is typed but not saved.
@@ -178,37 +149,16 @@ export default function OrderPane(props: OrderPaneProps): ReactNode {
         )}
         {!detail.data && !detail.isError && <OrderSkeleton />}
         {detail.data && order && (
-          <CrossHighlightArea key={orderId}>
-            {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
-            <SimilarOrders similar={detail.data.similar} />
-            <EarlierOrders earlier={detail.data.earlier} />
-            <ChangedDeliveryPanel
-              detail={detail.data}
-              state={state ?? detail.data.review.state}
-              isBusy={decision.isPending}
-              hasKeys={hasKeys}
-              onDecide={onDecide}
-            />
-            <div className="order-columns">
-              <OrderFields detail={detail.data} editing={editor} />
-              <div className="order-side">
-                <OrderNotes
-                  orderId={orderId}
-                  isErased={erasedAt !== null}
-                  notes={detail.data.notes}
-                  draft={drafts[NOTE]}
-                  keep={keep}
-                  onAdded={accept}
-                />
-                {detail.data.raw ? (
-                  <RawPayload text={detail.data.raw.text} detail={detail.data} editing={editor} />
-                ) : (
-                  <p className="hint raw">{t('raw.gone')}</p>
-                )}
-              </div>
-              <OrderHistory history={detail.data.history} />
-            </div>
-          </CrossHighlightArea>
+          <OrderBody
+            key={orderId}
+            detail={detail.data}
+            state={state ?? detail.data.review.state}
+            editing={editor}
+            isBusy={decision.isPending}
+            hasKeys={hasKeys}
+            onDecide={onDecide}
+            accept={accept}
+          />
         )}
       </div>
       {recalling === orderId && (
@@ -234,17 +184,5 @@ export default function OrderPane(props: OrderPaneProps): ReactNode {
         <OrderPrint detail={detail.data} reload={reload} onClose={() => onPrint(false)} />
       )}
     </section>
-  );
-}
-
-/** In place of the whole order, so that nothing moves when its parts are there. */
-function OrderSkeleton(): ReactNode {
-  return (
-    <div className="order-columns">
-      <Skeleton shape="rows" count={8} />
-      <div className="order-side">
-        <Skeleton shape="blocks" count={1} />
-      </div>
-    </div>
   );
 }

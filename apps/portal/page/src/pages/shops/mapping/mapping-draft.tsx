@@ -1,134 +1,46 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiProblem, call, isProblem } from '../../../api/client.ts';
-import { useAccountId, useSession } from '../../../api/session.ts';
-import {
-  type Mappings,
-  mappingsKey,
-  type OrderMapping,
-  type Source,
-  usePreview,
-  type Version,
-} from '../../../api/sources.ts';
+import { isProblem } from '../../../api/client.ts';
+import { useAccountId } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
-import type { Draft } from '../../../components/drafts.ts';
 import { Field } from '../../../components/field.tsx';
 import { Form } from '../../../components/form-dialog.tsx';
 import { ProblemNote, Skeleton } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { Segments } from '../../../components/segments.tsx';
-import { useAction } from '../../../components/use-action.ts';
-import { useDebounced } from '../../../components/use-debounced.ts';
 import { RedriveDialog } from '../../deliveries/redrive-dialog.tsx';
 import { DeliveryChoice, useDeliveryChoice } from './delivery-choice.tsx';
 import { DeliveryTree } from './delivery-tree.tsx';
 import { FieldRow, rowId } from './field-row.tsx';
 import { MappedOrder } from './mapped-order.tsx';
-import {
-  type Edited,
-  FIELDS,
-  type FieldName,
-  fieldOf,
-  fitsForm,
-  formOf,
-  insertPointer,
-  isShown,
-  mappingIn,
-  pointerFor,
-  readEdited,
-  unedited,
-} from './mapping-form.ts';
-import { type MappingProblem, Problems, problemsOf } from './mapping-problems.tsx';
+import { FIELDS, type FieldName, fitsForm, insertPointer, isShown, pointerFor } from './mapping-form.ts';
+import { Problems } from './mapping-problems.tsx';
+import { type DraftProps, useMappingDraft } from './use-mapping-draft.ts';
 
 const VIEWS = ['form', 'json'] as const;
 type View = (typeof VIEWS)[number];
 
 /** A mapping that is edited as a form or as JSON, below what is wrong with a delivery, and beside it and the order made of it. */
-export function MappingDraft(props: {
-  source: Source;
-  /** What the draft was made from, or is made from. */
-  base: Version;
-  draft: Draft | undefined;
-  keep: (draft: Draft | null) => void;
-  /** Somebody else saved a newer version than the one that the draft was made from. */
-  isOutdated: boolean;
-  /** The receipt of the delivery to begin with. */
-  opened: string | null;
-}): ReactNode {
-  const { source, base, draft, keep } = props;
-  const { t, i18n } = useTranslation(['sources', 'review']);
+export function MappingDraft(
+  props: DraftProps & {
+    /** The receipt of the delivery to begin with. */
+    opened: string | null;
+  },
+): ReactNode {
+  const { source, draft } = props;
+  const { t } = useTranslation(['sources', 'review']);
   const accountId = useAccountId();
-  const { email } = useSession();
-  const queryClient = useQueryClient();
   const { show } = useNotices();
-  const [chosenView, setView] = useState<View>('form');
   const [rows, setRows] = useState<{ of: string; fields: readonly FieldName[] } | null>(null);
   const [isUnfolded, setUnfolded] = useState(false);
   const [isRedriving, setRedriving] = useState(false);
   const target = useRef<{ field: FieldName; index: number; element: HTMLElement } | null>(null);
 
-  const saved = useMemo(() => formOf(base.mapping), [base.mapping]);
-  const edited = useMemo(
-    () => (draft ? readEdited(draft.text) : unedited(saved, chosenView)),
-    [draft, saved, chosenView],
-  );
-  const view = edited.form ? 'form' : 'json';
-  const mapping = useMemo(() => mappingIn(edited), [edited]);
-  const form = useMemo(() => edited.form ?? formOf((mapping ?? {}) as unknown as OrderMapping), [edited, mapping]);
-  const edit = (next: Edited) => {
-    const nextView = next.form ? 'form' : 'json';
-    setView(nextView);
-    const text = JSON.stringify(next);
-    const isUnchanged = text === JSON.stringify(unedited(saved, nextView));
-    keep(isUnchanged ? null : { text, seen: draft?.seen ?? base.version });
-  };
-
   const choice = useDeliveryChoice(source.source_number, props.opened);
   const { text, delivery } = choice;
-  const asked = JSON.stringify([mapping, text]);
-  const paused = useDebounced(asked);
-  const [pausedMapping, pausedText] = useMemo(() => JSON.parse(paused) as [unknown, string], [paused]);
-  const preview = usePreview(accountId, pausedMapping, pausedText);
-  const saving = useAction({
-    mutationFn: ({ body }: { text: string; body: { mapping: OrderMapping; version: number } }) =>
-      // The reply has no version if it was cut off.
-      call<{ mapping_version?: number }>('PUT', `/accounts/${accountId}/sources/${source.source_number}/mapping`, {
-        body,
-      }),
-    onSuccess: async ({ mapping_version: version }, sent) => {
-      show({ text: t('mapping.saved') });
-      if (version !== undefined) {
-        const added = { version, mapping: sent.body.mapping, created_at: new Date().toISOString(), created_by: email };
-        queryClient.setQueryData<Mappings>(mappingsKey(accountId, source.source_number), (all) => ({
-          mappings: [added, ...(all?.mappings ?? [])],
-        }));
-        // What was typed meanwhile is a change of the new version.
-        keep(draft && draft.text !== sent.text ? { text: draft.text, seen: version } : null);
-      }
-      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    },
-    onError: (error) => {
-      if (isProblem(error, 'conflicting_state'))
-        void queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    },
-  });
-  const errors = [preview.error, saving.error].flatMap((error) =>
-    isProblem(error, 'invalid_request') ? error.errors : [],
-  );
-
-  const changed = FIELDS.filter((field) => JSON.stringify(form[field]) !== JSON.stringify(saved[field]));
-  const problems: MappingProblem[] =
-    preview.data && !preview.isError
-      ? problemsOf({ t, i18n }, { preview: preview.data, form, changed, document: choice.document })
-      : errors.flatMap(({ pointer, code }) => {
-          if (!pointer.startsWith('/mapping')) return [];
-          const pointers = [pointer.slice('/mapping'.length) || '/'];
-          return { field: fieldAt(pointer), text: t(`mappingError.${code}`), pointers };
-        });
-  const isSettled =
-    paused === asked && !preview.isPlaceholderData && (preview.data !== undefined || problems.length > 0);
+  const { edited, view, form, mapping, edit, preview, changed, problems, isSettled, saving, ...mapped } =
+    useMappingDraft(props, choice);
   // A row that was shown stays, so that nothing that is being edited disappears.
   const known = rows?.of === choice.chosen ? rows.fields : null;
   const wanted = FIELDS.filter((field) => changed.includes(field) || problems.some((one) => one.field === field));
@@ -170,11 +82,6 @@ export function MappingDraft(props: {
     if (candidate) edit({ form: { ...form, [field]: form[field].with(index, insertPointer(candidate, inserted)) } });
     element.focus();
   };
-  const save = () => {
-    if (!draft || !mapping || props.isOutdated) return;
-    const body = { mapping: mapping as unknown as OrderMapping, version: Number(draft.seen) };
-    saving.mutate({ text: draft.text, body });
-  };
   return (
     <>
       <DeliveryChoice form={form} choice={choice} />
@@ -189,7 +96,7 @@ export function MappingDraft(props: {
           </Button>
         </div>
       )}
-      <Form className="mapping-parts" onSubmit={save}>
+      <Form className="mapping-parts" onSubmit={mapped.save}>
         <div className="stack">
           <div className="spread">
             <h3>{t('mapping.fields')}</h3>
@@ -210,7 +117,7 @@ export function MappingDraft(props: {
                   key={field}
                   field={field}
                   candidates={form[field]}
-                  error={errorText(t, errors, field)}
+                  error={mapped.errorOf(field)}
                   hidden={!isUnfolded && folded.includes(field)}
                   onChange={(candidates) => edit({ form: { ...form, [field]: candidates } })}
                   onFocus={(index, element) => {
@@ -245,7 +152,7 @@ export function MappingDraft(props: {
           )}
           {saving.isError && !isProblem(saving.error, 'conflicting_state') && <ProblemNote error={saving.error} />}
           <div className="row mapping-save">
-            <Button type="submit" kind="main" disabled={saving.isPending || !draft || !mapping || props.isOutdated}>
+            <Button type="submit" kind="main" disabled={!mapped.canSave}>
               {t('mapping.save')}
             </Button>
             <span className="hint">{t('mapping.saveHint')}</span>
@@ -274,14 +181,4 @@ export function MappingDraft(props: {
       )}
     </>
   );
-}
-
-/** The field of a broken rule. */
-function fieldAt(pointer: string): FieldName | null {
-  return pointer.startsWith('/mapping/') ? fieldOf(pointer.slice('/mapping'.length)) : null;
-}
-
-function errorText(t: (key: string) => string, errors: ApiProblem['errors'], field: FieldName): string | null {
-  const found = errors.find(({ pointer }) => fieldAt(pointer) === field);
-  return found ? t(`mappingError.${found.code}`) : null;
 }
