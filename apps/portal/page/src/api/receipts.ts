@@ -1,7 +1,7 @@
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import type { DeadCount } from '@orders/portal/receipts/dead-letters.ts';
 import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
-import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
+import type { describeReceipt } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';
 import type { Json } from './client.ts';
 import { useGet } from './queries.ts';
@@ -10,24 +10,9 @@ export type Receipt = Json<ReturnType<typeof receiptJson>>;
 
 /** A receipt in a list, with the numbers of its warnings and changes instead of these. */
 export type ListedReceipt = Json<ReturnType<typeof listedReceiptJson>>;
-export type ReceiptEvent = Event;
 export type { RedrivePreview };
 
-export interface ReceiptDetail extends Receipt {
-  events: ReceiptEvent[];
-  /** When the customer's data was erased from the payload. */
-  erased_at: string | null;
-  payload: string | null;
-  /** Set if the payload is not UTF-8. */
-  payload_base64: string | null;
-  /** The number of its source. */
-  source_number: number | null;
-  /** What the source received, if the payload is the order made of it. */
-  delivery:
-    | { payload: string | null; payload_base64?: undefined }
-    | { payload?: undefined; payload_base64: string }
-    | null;
-}
+export type ReceiptDetail = Json<Awaited<ReturnType<typeof describeReceipt>>>;
 
 /** Whether the source of a dead receipt found no order id. Its `source_order_id` is then its own id. */
 export function isUnmapped({ receipt_id, source_order_id }: { receipt_id: string; source_order_id: string }): boolean {

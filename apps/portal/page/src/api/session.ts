@@ -2,6 +2,7 @@ import type { UnconfirmedSignIn } from '@orders/portal/sign-in/unconfirmed-sign-
 import { queryOptions, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { useLocation } from 'wouter';
+import type { Permission } from '../../../src/context.ts';
 import { call, isProblem, type Json } from './client.ts';
 import type { SecondStep } from './passkeys.ts';
 import { useGet } from './queries.ts';
@@ -30,8 +31,7 @@ export function useCan(): Can {
   return useCanIn(useAccountId());
 }
 
-/** What a user may do in an account. Only operators of the service have `operate`. */
-export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
+export type { Permission };
 
 /** The roles of an account's users, from the fewest to the most permissions. */
 export const MEMBER_ROLES = ['viewer', 'reviewer', 'developer', 'owner'] as const;

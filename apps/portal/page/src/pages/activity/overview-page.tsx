@@ -128,7 +128,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
             </Link>
           </p>
         )}
-        <MoneyList label={t('review.worth')} money={waiting.money} />
+        <MoneyList money={waiting.money} />
       </Card>
       <Card title={t('review.bySeverity')} className="summary-card">
         <dl className="severity-counts">
@@ -154,7 +154,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
           {' · '}
           {t('review.rejectedToday', { count: rejected.today })}
         </p>
-        <MoneyList label={t('review.worth')} money={confirmed.money_today} />
+        <MoneyList money={confirmed.money_today} />
       </Card>
       <HourBars hours={confirmed.per_hour} />
     </div>
@@ -162,11 +162,12 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
 }
 
 /** Sums by currency, the largest first as the API sends them. */
-function MoneyList({ label, money }: { label: string; money: ReviewOverview['waiting']['money'] }): ReactNode {
+function MoneyList({ money }: { money: ReviewOverview['waiting']['money'] }): ReactNode {
+  const { t } = useTranslation('overview');
   if (money.length === 0) return null;
   return (
     <p className="summary-money">
-      <span className="hint">{label}</span>
+      <span className="hint">{t('review.worth')}</span>
       {money.map(({ currency, total }) => (
         <bdi key={currency} dir="ltr">
           {currency} {formatAmount(total)}

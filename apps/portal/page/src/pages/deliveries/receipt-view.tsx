@@ -163,13 +163,13 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
   const text = receipt.payload ?? receipt.payload_base64;
   const { delivery } = receipt;
   if (delivery === null) return <PayloadCard title={t('payload.title')} about={aboutPayload(t, receipt)} text={text} />;
-  const about = t(delivery.payload_base64 === undefined ? 'payload.about' : 'payload.base64');
+  const isText = 'payload' in delivery;
   return (
     <>
       <PayloadCard
         title={t('payload.title')}
-        about={about}
-        text={delivery.payload ?? delivery.payload_base64 ?? null}
+        about={t(isText ? 'payload.about' : 'payload.base64')}
+        text={isText ? delivery.payload : delivery.payload_base64}
       />
       <PayloadCard title={t('payload.mappedTitle')} about={t('payload.mapped')} text={text} />
     </>

@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { ReceiptEvent } from '../../api/receipts.ts';
+import type { ReceiptDetail } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Mono } from '../../components/card.tsx';
 import { formatDuration } from '../../components/numbers.ts';
 import { exactTime } from '../../components/time.tsx';
+
+type ReceiptEvent = ReceiptDetail['events'][number];
 
 const KINDS: Partial<Record<ReceiptEvent['kind'], string>> = {
   written: 'is-good',

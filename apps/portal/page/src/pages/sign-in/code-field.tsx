@@ -18,10 +18,9 @@ export function CodeField(props: {
   steps: readonly SecondStep[];
   value: Code;
   onChange: (value: Code) => void;
-  error?: string | null;
-  isFirst?: boolean;
+  error: string | null;
 }): ReactNode {
-  const { steps, value, onChange, error = null } = props;
+  const { steps, value, onChange, error } = props;
   const { t } = useTranslation('signIn');
   const isRecovery = 'recovery_code' in value;
   return (

@@ -187,7 +187,6 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
     sortedNewest,
     ...review,
     replace,
-    reload,
     arrivals,
     announcement,
     updates,

@@ -1,7 +1,6 @@
 import type { FoundInState as Found } from '@orders/portal/review/search-orders.ts';
-import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
-import type { Json } from '../../../api/client.ts';
-import { useGet } from '../../../api/queries.ts';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { call, type Json } from '../../../api/client.ts';
 import { type Search, toQuery } from './filters.ts';
 
 /** What a search finds in one review state. */
@@ -21,9 +20,14 @@ export function useOrderSearch(
   search: Search | null,
   limit: number,
 ): UseQueryResult<FoundInState[]> {
-  return useGet(['order search', accountId, search, limit], `/accounts/${accountId}/orders/search`, {
-    query: { ...(search && toQuery(search)), limit },
-    select: ({ states }: { states: FoundInState[] }) => states,
+  return useQuery({
+    queryKey: ['order search', accountId, search, limit],
+    queryFn: async ({ signal }) => {
+      const query = { ...(search && toQuery(search)), limit };
+      const path = `/accounts/${accountId}/orders/search`;
+      const { states } = await call<{ states: FoundInState[] }>('GET', path, { query, signal });
+      return states;
+    },
     enabled: accountId !== undefined && search !== null,
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
