@@ -1,6 +1,5 @@
 import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-orders.ts';
 import type { Decision } from '@orders/portal/review/find-changed-deliveries.ts';
-import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
 import type { RecordedPrint as Recorded } from '@orders/portal/review/print-routes.ts';
 import type {
   ListedOrder as ServerListedOrder,
@@ -31,8 +30,6 @@ export type Edits = Record<string, FieldValue | Order['items'][number]>;
 
 /** The values that an editor saw, by pointer. */
 export type Expected = Record<string, FieldValue>;
-
-export type HistoryEntry = Json<OrderEvent>;
 
 /** An order with all that a reviewer sees. */
 export type OrderDetail = Json<ServerOrderDetail>;

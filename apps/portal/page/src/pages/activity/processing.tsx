@@ -2,7 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { OVERVIEW_INTERVAL_MS, type Overview, type OverviewPoint, RANGES, type Range } from '../../api/overview.ts';
+import { OVERVIEW_INTERVAL_MS, type Overview, RANGES, type Range } from '../../api/overview.ts';
 import { useGet } from '../../api/queries.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Mono } from '../../components/card.tsx';
@@ -10,8 +10,7 @@ import { Loaded, Skeleton } from '../../components/loaded.tsx';
 import { formatCount, formatDuration } from '../../components/numbers.ts';
 import { Segments } from '../../components/segments.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { ChartFigure } from './chart-figure.tsx';
-import { Plot } from './plot.tsx';
+import { ChartFigure, LatencyChart, OutcomeChart } from './charts.tsx';
 import { LATENCIES, OUTCOMES, pendingOf } from './series.ts';
 
 /** Workers update the counts every minute; older ones mean that no worker runs. */
@@ -97,94 +96,6 @@ function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNod
       </ol>
     </section>
   );
-}
-
-/** Orders by outcome, stacked, by time of receipt. */
-function OutcomeChart({ points, stepMs }: { points: OverviewPoint[]; stepMs: number }): ReactNode {
-  const ticks = countTicks(Math.max(...points.map(({ accepted }) => accepted)));
-  const top = ticks.at(-1) as number;
-  const heightOf = (value: number) => (value / top) * 100;
-  return (
-    <Plot points={points} stepMs={stepMs} series={OUTCOMES} ticks={ticks} format={formatCount} heightOf={heightOf}>
-      {points.map((point, index) => (
-        <Bar key={point.at} point={point} index={index} heightOf={heightOf} />
-      ))}
-    </Plot>
-  );
-}
-
-function Bar(props: { point: OverviewPoint; index: number; heightOf: (value: number) => number }): ReactNode {
-  let y = 100;
-  return OUTCOMES.map(({ name, colour, of }) => {
-    const height = props.heightOf(of(props.point) ?? 0);
-    if (height <= 0) return null;
-    y -= height;
-    return (
-      <rect key={name} data-series={name} x={props.index + 0.12} width={0.76} y={y} height={height} fill={colour} />
-    );
-  });
-}
-
-/** At most five round numbers from 0 to at least `max`. */
-function countTicks(max: number): number[] {
-  const rough = Math.max(1, max / 4);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.ceil(
-    [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? rough,
-  );
-  const count = Math.max(1, Math.ceil(max / step));
-  return Array.from({ length: count + 1 }, (_, index) => index * step);
-}
-
-/** Time from receipt to order; logarithmic because an outage makes it a thousand times longer. */
-function LatencyChart({ points, stepMs }: { points: OverviewPoint[]; stepMs: number }): ReactNode {
-  const ticks = powersAround(points.flatMap(({ p50_ms, p99_ms }) => [p50_ms, p99_ms]));
-  const low = Math.log10(ticks[0] as number);
-  const high = Math.log10(ticks.at(-1) as number);
-  const heightOf = (value: number) => ((Math.log10(Math.max(1, value)) - low) / (high - low)) * 100;
-  return (
-    <Plot points={points} stepMs={stepMs} series={LATENCIES} ticks={ticks} format={formatDuration} heightOf={heightOf}>
-      {LATENCIES.map(({ name, colour, isDashed, of }) => (
-        <g key={name} className="plot-series" stroke={colour}>
-          <path d={lineOf(points, of, heightOf)} strokeDasharray={isDashed ? '6 3' : undefined} />
-          <path className="plot-dots" d={dotsOf(points, of, heightOf)} />
-        </g>
-      ))}
-    </Plot>
-  );
-}
-
-type ValueOf = (point: OverviewPoint) => number | null;
-type HeightOf = (value: number) => number;
-
-/** Lines between neighbours; a step without a value interrupts them. */
-function lineOf(points: OverviewPoint[], of: ValueOf, heightOf: HeightOf): string {
-  return points
-    .map((point, index) => {
-      const value = of(point);
-      const before = points[index - 1];
-      const continues = before !== undefined && of(before) !== null;
-      return value === null ? '' : `${continues ? 'L' : 'M'}${index + 0.5} ${100 - heightOf(value)}`;
-    })
-    .join('');
-}
-
-/** A dot for each value, as a line without length and with round ends. Without dots, a step between two empty ones would be invisible. */
-function dotsOf(points: OverviewPoint[], of: ValueOf, heightOf: HeightOf): string {
-  return points
-    .map((point, index) => {
-      const value = of(point);
-      return value === null ? '' : `M${index + 0.5} ${100 - heightOf(value)}h0`;
-    })
-    .join('');
-}
-
-/** The powers of ten that enclose all values. */
-function powersAround(values: readonly (number | null)[]): number[] {
-  const present = values.filter((value) => value !== null).map((value) => Math.max(1, value));
-  const low = present.length > 0 ? Math.floor(Math.log10(Math.min(...present))) : 0;
-  const high = present.length > 0 ? Math.ceil(Math.log10(Math.max(...present))) : 3;
-  return Array.from({ length: Math.max(2, high - low + 1) }, (_, index) => 10 ** (low + index));
 }
 
 /** The totals of the range. */

@@ -1,4 +1,4 @@
-import { ArrowUp, CircleCheck, Inbox, SearchX, TriangleAlert } from 'lucide-react';
+import { CircleCheck, Inbox, SearchX } from 'lucide-react';
 import { type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -9,17 +9,14 @@ import { useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { shortTime } from '../../../components/time.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
 import type { Next } from '../decide/use-next-for-me.ts';
 import { CancellationRequests } from './cancellation-requests.tsx';
-import { FailedDeliveries } from './failed-deliveries.tsx';
 import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
+import { FailedDeliveries, NewOrdersPill, SnoozedOrders, StaleNote } from './list-notes.tsx';
 import type { ListState } from './list-state.ts';
 import { OrderList } from './order-list.tsx';
-import { SnoozedOrders } from './snoozed-orders.tsx';
-import type { Announcement, Arrivals } from './use-arrivals.ts';
 import type { FoundInState } from './use-order-search.ts';
 import './list.css';
 
@@ -73,46 +70,6 @@ export function ReviewList(
       <OrderList key={JSON.stringify(filters)} {...state} label={t('list.label', { order })} />
       {strip}
     </div>
-  );
-}
-
-/** Says that the list may be out of date, and since when. */
-function StaleNote({ since, retry }: { since: number | null; retry: () => void }): ReactNode {
-  const { t } = useTranslation('review');
-  return (
-    <div role="status">
-      {since !== null && (
-        <div className="row list-note note-warn">
-          <TriangleAlert aria-hidden="true" size={16} />
-          <span>{t('list.stale', { time: shortTime(since) })}</span>
-          <Button onClick={retry}>{t('common:action.retry')}</Button>
-        </div>
-      )}
-    </div>
-  );
-}
-
-/** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
-function NewOrdersPill(props: {
-  arrivals: Arrivals;
-  announcement: Announcement | null;
-  onJump: () => void;
-}): ReactNode {
-  const { arrivals, announcement, onJump } = props;
-  const { t } = useTranslation('review');
-  const count = arrivals.orders.length;
-  return (
-    <>
-      <p className="visually-hidden" role="status">
-        {/* The key makes screen readers announce the same text again. */}
-        {announcement && <span key={announcement.newestId}>{t('list.new', { count: announcement.count })}</span>}
-      </p>
-      {count > 0 && (
-        <Button Icon={ArrowUp} kind="main" className="new-orders" onClick={onJump}>
-          {t(arrivals.gap ? 'list.manyNew' : 'list.new', { count })}
-        </Button>
-      )}
-    </>
   );
 }
 

@@ -1,14 +1,16 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, ReviewState } from '../../../api/review.ts';
+import { Actor } from '../../../components/actor.tsx';
+import { ChangeList } from '../../../components/change-list.tsx';
 import { NOTE } from '../../../components/drafts.ts';
 import { Skeleton } from '../../../components/loaded.tsx';
+import { Ago } from '../../../components/time.tsx';
 import type { Editing } from '../edit/editing.ts';
 import { ChangedDeliveryPanel } from './changed-delivery-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
-import { OrderHistory } from './order-history.tsx';
 import { OrderNotes } from './order-notes.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { EarlierOrders, SimilarOrders } from './related-orders.tsx';
@@ -66,5 +68,36 @@ export function OrderSkeleton(): ReactNode {
         <Skeleton shape="blocks" count={1} />
       </div>
     </div>
+  );
+}
+
+/** The events of an order, newest first. */
+function OrderHistory({ history }: Pick<OrderDetail, 'history'>): ReactNode {
+  const { t } = useTranslation('review');
+  const titleId = useId();
+  if (history.length === 0) return null;
+  return (
+    <section className="stack-tight history" aria-labelledby={titleId}>
+      <h3 id={titleId}>{t('history.title')}</h3>
+      <ol className="plain">
+        {history.map((entry) => (
+          <li key={entry.at + entry.action}>
+            <p>
+              <strong>{t(`history.${entry.action}`)}</strong> <Actor actor={entry.by} />{' '}
+              <span className="hint">
+                <Ago at={entry.at} />
+              </span>
+            </p>
+            {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
+            {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
+            {entry.changes && (
+              <ChangeList
+                changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
