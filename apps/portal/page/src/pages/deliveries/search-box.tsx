@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useId, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useSearch } from 'wouter';
 import { Button } from '../../components/button.tsx';
@@ -15,27 +15,22 @@ export type Filters = Record<(typeof NAMES)[number], string>;
 
 /** The filters, stored in the URL; those of dead receipts apply only while `state` is `dead`. */
 export function useFilters() {
-  const search = useSearch();
+  const params = new URLSearchParams(useSearch());
   const [location, navigate] = useLocation();
-  const filters = useMemo(() => {
-    const params = new URLSearchParams(search);
-    return Object.fromEntries(NAMES.map((name) => [name, params.get(name) ?? ''])) as Filters;
-  }, [search]);
-  const change = useCallback(
-    (patch: Partial<Filters>) => {
-      const params = new URLSearchParams();
-      for (const [name, value] of Object.entries({ ...filters, ...patch })) if (value !== '') params.set(name, value);
-      navigate(params.size > 0 ? `${location}?${params}` : location, { replace: true });
-    },
-    [filters, location, navigate],
-  );
-  const deadQuery = useMemo(() => (filters.state === 'dead' ? toDeadQuery(filters) : {}), [filters]);
-  return { filters, change, deadQuery };
+  const filters = Object.fromEntries(NAMES.map((name) => [name, params.get(name) ?? ''])) as Filters;
+  const change = (patch: Partial<Filters>) => {
+    const changed = new URLSearchParams(withoutEmpty({ ...filters, ...patch }));
+    navigate(changed.size > 0 ? `${location}?${changed}` : location, { replace: true });
+  };
+  return { filters, change, deadQuery: filters.state === 'dead' ? toDeadQuery(filters) : {} };
+}
+
+function withoutEmpty(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
 function toDeadQuery({ error_code, source_prefix, died_from, died_to }: Filters): Record<string, string> {
-  const query = { error_code, source_prefix, died_from: toIso(died_from), died_to: toIso(died_to) };
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
+  return withoutEmpty({ error_code, source_prefix, died_from: toIso(died_from), died_to: toIso(died_to) });
 }
 
 function toIso(local: string): string {

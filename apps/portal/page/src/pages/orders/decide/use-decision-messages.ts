@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
 import type { ReviewState } from '../../../api/review.ts';
 
 /** How long a message offers to undo, in milliseconds; the service allows a little longer. */
@@ -50,7 +49,7 @@ export function isAboutRequests(message: DecisionMessage): message is RequestMes
 /** The messages about decisions in an account. They are kept while other pages are shown, so that a failure is not lost. */
 export function useDecisionMessages(accountId: number) {
   const queryClient = useQueryClient();
-  const queryKey = useMemo(() => ['decision messages', accountId], [accountId]);
+  const queryKey = ['decision messages', accountId];
   const { data: messages } = useQuery<DecisionMessage[]>({
     queryKey,
     queryFn: () => [],
@@ -59,31 +58,25 @@ export function useDecisionMessages(accountId: number) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
   });
-  const change = useCallback(
-    (to: (all: DecisionMessage[]) => DecisionMessage[]) =>
-      queryClient.setQueryData<DecisionMessage[]>(queryKey, (all = []) => to(all)),
-    [queryClient, queryKey],
-  );
-  return useMemo(
-    () => ({
-      messages,
-      /** The messages at this moment, which a render may not have yet. */
-      latest: () => queryClient.getQueryData<DecisionMessage[]>(queryKey) ?? [],
-      /** Adds a message, or replaces the one with its id. */
-      put: (message: DecisionMessage) => change((all) => [...all.filter(({ id }) => id !== message.id), message]),
-      drop: (id: string) => change((all) => all.filter((message) => message.id !== id)),
-      /** Ends the messages whose time is over. */
-      expire: () => change((all) => all.filter(({ state, until }) => state !== 'done' || until > Date.now())),
-      /** Takes orders out of messages about failures: they are decided again, or were decided after all. */
-      settle: (isSettled: (id: number, message: DecisionMessage) => boolean) =>
-        change((all) =>
-          all.flatMap((message) => {
-            if (message.state !== 'failed') return [message];
-            const ids = message.ids.filter((id) => !isSettled(id, message));
-            return ids.length === message.ids.length ? [message] : ids.length > 0 ? [{ ...message, ids }] : [];
-          }),
-        ),
-    }),
-    [messages, change, queryClient, queryKey],
-  );
+  const change = (to: (all: DecisionMessage[]) => DecisionMessage[]) =>
+    queryClient.setQueryData<DecisionMessage[]>(queryKey, (all = []) => to(all));
+  return {
+    messages,
+    /** The messages at this moment, which a render may not have yet. */
+    latest: () => queryClient.getQueryData<DecisionMessage[]>(queryKey) ?? [],
+    /** Adds a message, or replaces the one with its id. */
+    put: (message: DecisionMessage) => change((all) => [...all.filter(({ id }) => id !== message.id), message]),
+    drop: (id: string) => change((all) => all.filter((message) => message.id !== id)),
+    /** Ends the messages whose time is over. */
+    expire: () => change((all) => all.filter(({ state, until }) => state !== 'done' || until > Date.now())),
+    /** Takes orders out of messages about failures: they are decided again, or were decided after all. */
+    settle: (isSettled: (id: number, message: DecisionMessage) => boolean) =>
+      change((all) =>
+        all.flatMap((message) => {
+          if (message.state !== 'failed') return [message];
+          const ids = message.ids.filter((id) => !isSettled(id, message));
+          return ids.length === message.ids.length ? [message] : ids.length > 0 ? [{ ...message, ids }] : [];
+        }),
+      ),
+  };
 }

@@ -52,13 +52,12 @@ export function useReview(
   const pending = useRef(new Set<number>());
   const settledAt = useRef(new Map<number, number>());
 
-  const move = useCallback((ids: Iterable<number>, to: ReviewState | null) => {
+  const move = (ids: Iterable<number>, to: ReviewState | null) =>
     setMoved((before) => {
       const after = new Map(before);
       for (const id of ids) to === null ? after.delete(id) : after.set(id, to);
       return after;
     });
-  }, []);
 
   /**
    * Sends a decision, corrects the optimistic states and tells what became of it.

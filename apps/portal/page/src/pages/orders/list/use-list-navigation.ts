@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ListedOrder } from '../../../api/review.ts';
 
 interface ReviewUrl {
@@ -16,15 +16,14 @@ export function useListNavigation(orders: readonly ListedOrder[], { openId, open
   const index = orders.findIndex(({ order_id }) => order_id === currentId);
   const painting = usePainting(moves);
 
+  /** Scrolls the list to the current order. */
+  const reveal = () => setMoves((count) => count + 1);
   /** Makes an order current and focuses it; replaces the open order, if any. */
-  const moveTo = useCallback(
-    (id: number | null) => {
-      setCursor(id);
-      setMoves((count) => count + 1);
-      if (openId !== null) open(id, { replace: true });
-    },
-    [openId, open],
-  );
+  const moveTo = (id: number | null) => {
+    setCursor(id);
+    reveal();
+    if (openId !== null) open(id, { replace: true });
+  };
   const step = (by: 1 | -1) => {
     const next = orders[index < 0 ? 0 : index + by];
     if (next) moveTo(next.order_id);
@@ -41,20 +40,15 @@ export function useListNavigation(orders: readonly ListedOrder[], { openId, open
   const go = (id: number) => (openId === null ? enter(id) : moveTo(id));
   const close = () => {
     setCursor(openId);
-    setMoves((count) => count + 1);
+    reveal();
     open(null);
   };
   /** Opens an order of the list from the keyboard. */
-  const enter = useCallback(
-    (id: number) => {
-      setCursor(id);
-      setMoves((count) => count + 1);
-      open(id);
-    },
-    [open],
-  );
-  /** Scrolls the list to the current order. */
-  const reveal = () => setMoves((count) => count + 1);
+  const enter = (id: number) => {
+    setCursor(id);
+    reveal();
+    open(id);
+  };
   return { currentId, moves, step, moveOff, close, enter, go, reveal, visit: setCursor, isPainted: painting.isOver };
 }
 

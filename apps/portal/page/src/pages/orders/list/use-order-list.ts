@@ -1,5 +1,5 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { call } from '../../../api/client.ts';
 import type { ListedOrder, ReviewState } from '../../../api/review.ts';
 import { type Filters, toQuery } from './filters.ts';
@@ -36,7 +36,7 @@ export function forgetList(queryClient: QueryClient, accountId: number, filters:
  */
 export function useOrderList(accountId: number, filters: Filters) {
   const queryClient = useQueryClient();
-  const queryKey = useMemo(() => ['orders', accountId, filters], [accountId, filters]);
+  const queryKey = ['orders', accountId, filters];
   const list = useInfiniteQuery({
     queryKey,
     initialPageParam: null as string | null,
@@ -51,56 +51,41 @@ export function useOrderList(accountId: number, filters: Filters) {
   });
   const orders = useMemo(() => list.data?.pages.flatMap((page) => page.orders) ?? [], [list.data]);
 
-  const edit = useCallback(
-    (change: (orders: ListedOrder[], index: number) => ListedOrder[], key: readonly unknown[] = queryKey) =>
-      queryClient.setQueriesData<Pages>(
-        { queryKey: key },
-        (data) =>
-          data && {
-            ...data,
-            pages: data.pages.map((page, index) => ({ ...page, orders: change(page.orders, index) })),
-          },
-      ),
-    [queryClient, queryKey],
-  );
-  const addNew = useCallback(
-    (arrived: ListedOrder[]) => edit((page, index) => (index === 0 ? [...arrived, ...page] : page)),
-    [edit],
-  );
-  const replace = useCallback(
-    (order: ListedOrder) => edit((page) => page.map((listed) => (listed.order_id === order.order_id ? order : listed))),
-    [edit],
-  );
+  const edit = (
+    change: (orders: ListedOrder[], index: number) => ListedOrder[],
+    key: readonly unknown[] = queryKey,
+  ): void => {
+    queryClient.setQueriesData<Pages>(
+      { queryKey: key },
+      (data) =>
+        data && { ...data, pages: data.pages.map((page, index) => ({ ...page, orders: change(page.orders, index) })) },
+    );
+  };
+  const addNew = (arrived: ListedOrder[]) => edit((page, index) => (index === 0 ? [...arrived, ...page] : page));
+  const replace = (order: ListedOrder) =>
+    edit((page) => page.map((listed) => (listed.order_id === order.order_id ? order : listed)));
   /** Marks orders as sent again with a change that nobody has decided about. */
-  const markUndecided = useCallback(
-    (ids: number[]) =>
-      edit((page) =>
-        page.map((listed) => (ids.includes(listed.order_id) ? { ...listed, resent: 'undecided' as const } : listed)),
-      ),
-    [edit],
-  );
+  const markUndecided = (ids: number[]) =>
+    edit((page) =>
+      page.map((listed) => (ids.includes(listed.order_id) ? { ...listed, resent: 'undecided' as const } : listed)),
+    );
   /** Sets the state of orders in each kept list of the account. */
-  const setStates = useCallback(
-    (states: ReadonlyMap<number, ReviewState>) =>
-      edit(
-        (page) =>
-          page.map((listed) => {
-            const review_state = states.get(listed.order_id) ?? listed.review_state;
-            return review_state === listed.review_state ? listed : { ...listed, review_state };
-          }),
-        ['orders', accountId],
-      ),
-    [edit, accountId],
-  );
+  const setStates = (states: ReadonlyMap<number, ReviewState>) => {
+    const moved = (listed: ListedOrder) => {
+      const review_state = states.get(listed.order_id) ?? listed.review_state;
+      return review_state === listed.review_state ? listed : { ...listed, review_state };
+    };
+    edit((page) => page.map(moved), ['orders', accountId]);
+  };
   /** Loads the list again from its beginning. Until then the loaded orders stay. */
-  const reload = useCallback(async () => {
+  const reload = async () => {
     await queryClient.cancelQueries({ queryKey, exact: true });
     queryClient.setQueryData<Pages>(
       queryKey,
       (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) },
     );
     await queryClient.refetchQueries({ queryKey, exact: true });
-  }, [queryClient, queryKey]);
+  };
   const sortedNewest = list.data?.pages[0]?.sorted_newest ?? null;
   return { list, orders, sortedNewest, addNew, replace, markUndecided, setStates, reload };
 }

@@ -21,10 +21,7 @@ export function useReviewUrl() {
     [base, filters],
   );
   /** Opens an order, or with null only the list. `replace` replaces the history entry. */
-  const open = useCallback(
-    (orderId: number | null, { replace = false } = {}) => navigate(addressOf(orderId), { replace }),
-    [navigate, addressOf],
-  );
+  const open = (orderId: number | null, { replace = false } = {}) => navigate(addressOf(orderId), { replace });
   const filter = useCallback(
     (patch: Partial<Filters>, { replace = false } = {}) => {
       const changed = { ...filters, ...patch };
@@ -34,10 +31,7 @@ export function useReviewUrl() {
     [queryClient, accountId, navigate, addressOf, filters, openId],
   );
   /** Lets a link to a list load it; only the way back shows it as it was left. */
-  const forget = useCallback(
-    (changed: Filters) => forgetList(queryClient, accountId, changed),
-    [queryClient, accountId],
-  );
+  const forget = (changed: Filters) => forgetList(queryClient, accountId, changed);
   return { accountId, openId, filters, addressOf, open, filter, forget };
 }
 

@@ -27,10 +27,8 @@ export function useSelection(
   // An order that left the list must not be selected when it returns unnoticed.
   if (of !== filters || ids.length < selected.size)
     setSelection({ selected: new Set(ids), isBeyond: isBeyond && ids.length > 0, of: filters });
-  const select = useCallback(
-    (ids: Iterable<number>, isBeyond = false) => setSelection({ selected: new Set(ids), isBeyond, of: filters }),
-    [filters],
-  );
+  const select = (ids: Iterable<number>, isBeyond = false) =>
+    setSelection({ selected: new Set(ids), isBeyond, of: filters });
   /** Toggles one order; with `range`, each order from the previously toggled one to this one. */
   const toggle = useCallback(
     (id: number, range = false) => {
@@ -46,18 +44,15 @@ export function useSelection(
     },
     [orders],
   );
-  const selectAll = useCallback(() => select(orders.map(({ order_id }) => order_id)), [select, orders]);
+  const selectAll = () => select(orders.map(({ order_id }) => order_id));
   const beyond = useRef({ blocked: NONE, undecided: NONE });
-  const selectBeyond = useCallback(
-    ({ order_ids, blocked_ids, undecided_ids }: MatchingIds) => {
-      beyond.current = { blocked: new Set(blocked_ids), undecided: new Set(undecided_ids) };
-      select(order_ids, true);
-    },
-    [select],
-  );
+  const selectBeyond = ({ order_ids, blocked_ids, undecided_ids }: MatchingIds) => {
+    beyond.current = { blocked: new Set(blocked_ids), undecided: new Set(undecided_ids) };
+    select(order_ids, true);
+  };
   /** Whether an order that is not loaded cannot be delivered, or waits for a decision about a changed delivery. */
   const isBeyondAs = (id: number, as: 'blocked' | 'undecided') => isBeyond && beyond.current[as].has(id);
-  const clear = useCallback(() => select(NONE), [select]);
+  const clear = () => select(NONE);
   return { ids, selected, isBeyond, isBeyondAs, toggle, selectAll, selectBeyond, clear };
 }
 
