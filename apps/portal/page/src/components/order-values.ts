@@ -57,39 +57,25 @@ export interface Change {
 
 type Item = Order['items'][number];
 
-/** The fields of an order besides its id, as pointers, in the order in which they are shown. */
-export const ORDER_FIELDS = [
-  '/order_number',
-  '/customer/name',
-  '/customer/phone',
-  '/customer/email',
-  '/customer/id',
-  '/address',
-  '/emirate',
-  '/area',
-  '/items',
-  '/total',
-  '/currency',
-  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
-];
-
-/** Locale keys below `field`, by pointer. */
-const NAMES: Record<string, string> = {
+/** Locale keys below `field` of the fields of an order besides its id, by pointer, in the order in which they are shown. */
+const SHOWN: Record<string, string> = {
+  '/order_number': 'orderNumber',
   '/customer/name': 'customerName',
   '/customer/phone': 'phone',
+  '/customer/email': 'email',
+  '/customer/id': 'customerId',
   '/address': 'address',
   '/emirate': 'emirate',
   '/area': 'area',
-  ...Object.fromEntries(TEXT_FIELD_NAMES.map((name) => [`/${name}`, name])),
   '/items': 'items',
   '/total': 'total',
   '/currency': 'currency',
-  '/order_number': 'orderNumber',
-  '/customer/email': 'email',
-  '/customer/id': 'customerId',
-  '/cancelled': 'cancelled',
-  '/finished': 'finished',
+  ...Object.fromEntries(TEXT_FIELD_NAMES.map((name) => [`/${name}`, name])),
 };
+export const ORDER_FIELDS = Object.keys(SHOWN);
+
+/** With what a changed delivery can say beside them. */
+const NAMES: Record<string, string> = { ...SHOWN, '/cancelled': 'cancelled', '/finished': 'finished' };
 
 /** Names that the API accepts, independent of the reader's language. */
 export const EMIRATE_NAMES = {

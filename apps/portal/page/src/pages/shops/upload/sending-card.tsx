@@ -11,6 +11,7 @@ import { formatCount } from '../../../components/numbers.ts';
 import { saveFile } from '../../../components/save-file.ts';
 import {
   forgetSending,
+  RESULTS,
   type Result,
   reasonOf,
   resultOf,
@@ -20,17 +21,6 @@ import {
   stopSending,
 } from './sending.ts';
 
-const RESULTS = [
-  'written',
-  'duplicate',
-  'differs',
-  'contradicts',
-  'rejected',
-  'dead',
-  'gone',
-  'open',
-  'unsent',
-] as const;
 const NEEDS_ATTENTION: ReadonlySet<Result> = new Set(['differs', 'contradicts', 'rejected', 'dead', 'gone']);
 const MAX_SHOWN = 100;
 

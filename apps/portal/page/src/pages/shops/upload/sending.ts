@@ -225,17 +225,19 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What became of an order; `open` until it is known. */
-export type Result =
-  | 'open'
-  | 'unsent'
-  | 'rejected'
-  | 'dead'
-  | 'differs'
-  | 'contradicts'
-  | 'duplicate'
-  | 'written'
-  | 'gone';
+/** What can become of an order, in the order shown; `open` until it is known. */
+export const RESULTS = [
+  'written',
+  'duplicate',
+  'differs',
+  'contradicts',
+  'rejected',
+  'dead',
+  'gone',
+  'open',
+  'unsent',
+] as const;
+export type Result = (typeof RESULTS)[number];
 
 export function resultOf(order: SentOrder, phase: Sending['phase']): Result {
   const { rejection, receiptId, isReplay, outcome, contradictions = [] } = order;
