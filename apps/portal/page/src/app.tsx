@@ -10,18 +10,11 @@ import { SecondFactorGate } from './pages/sign-in/confirm-form.tsx';
 import { ConfirmIdentity, EndedSession } from './pages/sign-in/session-dialogs.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 
-const InvitationPage = lazyPage('invitation', () => import('./pages/sign-in/invitation-page.tsx'), ['signIn']);
-
-const ForgotPasswordPage = lazyPage('forgot-password', () => import('./pages/sign-in/forgot-password-page.tsx'), [
-  'signIn',
-]);
-const NewPasswordPage = lazyPage('new-password', () => import('./pages/sign-in/new-password-page.tsx'), ['signIn']);
-
 /** Pages that take no session, by their path. */
 const OPEN_PAGES: Record<string, ComponentType> = {
-  '/invitation': InvitationPage,
-  '/forgot-password': ForgotPasswordPage,
-  '/new-password': NewPasswordPage,
+  '/invitation': lazyPage('invitation', () => import('./pages/sign-in/invitation-page.tsx'), ['signIn']),
+  '/forgot-password': lazyPage('forgot-password', () => import('./pages/sign-in/forgot-password-page.tsx'), ['signIn']),
+  '/new-password': lazyPage('new-password', () => import('./pages/sign-in/new-password-page.tsx'), ['signIn']),
 };
 
 /** Shows a page that takes no session, the sign-in page or, with a session, the portal. */

@@ -4,21 +4,16 @@ import { useTranslation } from 'react-i18next';
 import { locale } from '../locales/index.ts';
 
 /** The name of the API key `key:<name>`, or null for another actor. */
-export const keyNameOf = (actor: string | null): string | null => /^key:(.+)$/.exec(actor ?? '')?.[1] ?? null;
+export const keyNameOf = (actor: string): string | null => /^key:(.+)$/.exec(actor)?.[1] ?? null;
 
 /**
  * An API key, a source, `source:<name>`, a person of the command line, `operator:<name>`, or somebody who is not signed in,
  * `network:<hash>`, in words; null for an e-mail address.
  */
 export function actorText(t: TFunction, actor: string): string | null {
-  const key = keyNameOf(actor);
-  if (key !== null) return t('common:actor.key', { name: key });
-  const source = /^source:(.+)$/.exec(actor)?.[1];
-  if (source !== undefined) return t('common:actor.source', { name: source });
-  const hash = /^network:(.+)$/.exec(actor)?.[1];
-  if (hash !== undefined) return t('common:actor.network', { hash });
-  const name = /^operator:(.+)$/.exec(actor)?.[1];
-  return name === undefined ? null : t('common:actor.commandLine', { name });
+  const [, kind, name] = /^(key|source|network|operator):(.+)$/.exec(actor) ?? [];
+  if (kind === undefined) return null;
+  return t(`common:actor.${kind === 'operator' ? 'commandLine' : kind}`, { name, hash: name });
 }
 
 /** Who did something. */

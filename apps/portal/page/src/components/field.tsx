@@ -76,16 +76,16 @@ export function HiddenUsername({ email }: { email: string }): ReactNode {
   return <input type="email" autoComplete="username" value={email} readOnly hidden />;
 }
 
-/** A choice from a list that opens; `children` are its options. */
-export function SelectField(props: {
+/** A choice from a list that opens. */
+export function SelectField<T extends string>(props: {
   label: string;
   hint?: string | undefined;
-  value: string;
+  options: readonly { value: T; name: string }[];
+  value: T;
   required?: boolean;
-  onChange: (value: string) => void;
-  children: ReactNode;
+  onChange: (value: T) => void;
 }): ReactNode {
-  const { label, hint, value, required, onChange, children } = props;
+  const { label, hint, options, value, required, onChange } = props;
   const id = useId();
   const error = useInvalidText(id);
   return (
@@ -97,9 +97,13 @@ export function SelectField(props: {
         aria-describedby={error ? `${id}-error` : undefined}
         data-explained
         value={value}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={(event) => onChange(event.target.value as T)}
       >
-        {children}
+        {options.map((option) => (
+          <option key={`${option.value} ${option.name}`} value={option.value}>
+            {option.name}
+          </option>
+        ))}
       </select>
       {hint && <p className="hint">{hint}</p>}
       <FieldError id={`${id}-error`} text={error} />

@@ -1,6 +1,7 @@
 import { type PointerEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OverviewPoint } from '../../api/overview.ts';
+import { Fact } from '../../components/card.tsx';
 import { formatStep, type Series } from './series.ts';
 import './plot.css';
 
@@ -90,10 +91,9 @@ function Tooltip(props: { point: OverviewPoint; series: Series[]; title: string;
         {props.series.toReversed().map(({ name, of, format }) => {
           const value = of(props.point);
           return value !== null && (value > 0 || name === 'written') ? (
-            <div key={name} className="detail">
-              <dt>{t(`series.${name}`)}</dt>
-              <dd>{format(value)}</dd>
-            </div>
+            <Fact key={name} name={t(`series.${name}`)}>
+              {format(value)}
+            </Fact>
           ) : null;
         })}
       </dl>

@@ -147,14 +147,14 @@ function DeadFilter({ filters, change }: { filters: Filters; change: (patch: Par
         label={t('dead.error_code')}
         value={filters.error_code}
         onChange={(error_code) => change({ error_code })}
-      >
-        <option value="">{t('dead.anyError')}</option>
-        {data?.codes.map(({ error_code, count }) => (
-          <option key={error_code} value={error_code ?? ''}>
-            {`${t(`error.${error_code}.name`, { defaultValue: error_code ?? '' })} (${formatCount(count)})`}
-          </option>
-        ))}
-      </SelectField>
+        options={[
+          { value: '', name: t('dead.anyError') },
+          ...(data?.codes ?? []).map(({ error_code: code, count }) => ({
+            value: code ?? '',
+            name: `${t(`error.${code}.name`, { defaultValue: code ?? '' })} (${formatCount(count)})`,
+          })),
+        ]}
+      />
       <Field {...input('source_prefix')} dir="auto" maxLength={255} autoComplete="off" />
       <Field {...input('died_from')} type="datetime-local" />
       <Field {...input('died_to')} type="datetime-local" />

@@ -46,15 +46,12 @@ export function InviteForm(props: {
         hint={role === '' ? undefined : t(`users:roleAbout.${role}`)}
         required
         value={role}
-        onChange={(value) => setRole(value as typeof role)}
-      >
-        <option value="">{t('users.chooseRole')}</option>
-        {[...MEMBER_ROLES, 'operator' as const].map((value) => (
-          <option key={value} value={value}>
-            {t(`common:role.${value}`)}
-          </option>
-        ))}
-      </SelectField>
+        onChange={setRole}
+        options={[
+          { value: '', name: t('users.chooseRole') },
+          ...[...MEMBER_ROLES, 'operator' as const].map((value) => ({ value, name: t(`common:role.${value}`) })),
+        ]}
+      />
       {role !== 'operator' && <AccountField value={chosen} onChange={setChosen} />}
       <Button type="submit" kind="main" disabled={isPending}>
         {t('users:makeLink')}

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { decideChangedDelivery, isHeld, type OrderDetail, type ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
@@ -145,10 +145,10 @@ function useDeliberatePress(shown: string): () => boolean {
     window.addEventListener('blur', onBlur, { signal });
     return () => listening.abort();
   }, []);
-  return useCallback(() => {
+  return () => {
     const { shown: on, since } = current.current;
     return press.current.shown === on && press.current.at - since >= UNREAD_MS;
-  }, []);
+  };
 }
 
 /** More orders than this are decided only after their number was typed. */

@@ -89,24 +89,16 @@ export function toQuery({ age, ...others }: Search & Partial<Filters>, now = Dat
 function ageBounds(age: string, now: number): Query {
   const iso = (time: number) => new Date(time).toISOString();
   const midnight = new Date(now).setHours(0, 0, 0, 0);
-  switch (age) {
-    case 'hour':
-      return { written_after: iso(now - HOUR) };
-    case 'today':
-      return { written_after: iso(midnight) };
-    case 'yesterday':
-      return { written_after: iso(new Date(midnight - 1).setHours(0, 0, 0, 0)), written_before: iso(midnight) };
-    case 'week':
-      return { written_after: iso(now - 7 * DAY) };
-    case 'over-1h':
-      return { written_before: iso(now - HOUR) };
-    case 'over-4h':
-      return { written_before: iso(now - 4 * HOUR) };
-    case 'over-1d':
-      return { written_before: iso(now - DAY) };
-    default:
-      return {};
-  }
+  const bounds: Record<string, Query> = {
+    hour: { written_after: iso(now - HOUR) },
+    today: { written_after: iso(midnight) },
+    yesterday: { written_after: iso(new Date(midnight - 1).setHours(0, 0, 0, 0)), written_before: iso(midnight) },
+    week: { written_after: iso(now - 7 * DAY) },
+    'over-1h': { written_before: iso(now - HOUR) },
+    'over-4h': { written_before: iso(now - 4 * HOUR) },
+    'over-1d': { written_before: iso(now - DAY) },
+  };
+  return bounds[age] ?? {};
 }
 
 /** Whether new orders appear at the top of the list. */

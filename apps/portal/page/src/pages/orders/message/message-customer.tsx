@@ -54,13 +54,12 @@ function Message({ order, texts }: { order: Customer; texts: Texts }): ReactNode
   const sms = phone === null ? null : smsAddress(phone, text);
   return (
     <div className="stack">
-      <SelectField label={t('message.template')} value={template} onChange={(value) => setTemplate(value as Template)}>
-        {TEMPLATES.map((name) => (
-          <option key={name} value={name}>
-            {t(`message.templates.${name}`)}
-          </option>
-        ))}
-      </SelectField>
+      <SelectField
+        label={t('message.template')}
+        options={TEMPLATES.map((value) => ({ value, name: t(`message.templates.${value}`) }))}
+        value={template}
+        onChange={setTemplate}
+      />
       <Segments
         label={t('message.language')}
         options={Object.entries(LANGUAGES).map(([value, name]) => ({ value: value as Language, name, lang: value }))}

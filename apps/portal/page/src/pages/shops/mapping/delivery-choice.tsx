@@ -66,21 +66,16 @@ export function DeliveryChoice(props: { form: MappingForm; choice: ReturnType<ty
     const facts = [t(`delivery.kind.${delivery_kind}`), t(`receipts:state.${state}`), exactTime(received_at)];
     return [`\u2068${id}\u2069`, ...facts].join(' · ');
   });
+  const options = choice.deliveries.map(({ receipt_id }, index) => {
+    const name = names[index] as string;
+    const earlier = names.slice(0, index).filter((other) => other === name).length;
+    return { value: receipt_id, name: earlier === 0 ? name : `${name} (${earlier + 1})` };
+  });
+  if (!choice.delivery && !choice.isOwn) options.push({ value: choice.chosen, name: '–' });
+  options.push({ value: OWN_EXAMPLE, name: t('delivery.own') });
   return (
     <>
-      <SelectField label={t('delivery.title')} value={choice.chosen} onChange={choice.onChoose}>
-        {choice.deliveries.map(({ receipt_id }, index) => {
-          const name = names[index];
-          const earlier = names.slice(0, index).filter((other) => other === name).length;
-          return (
-            <option key={receipt_id} value={receipt_id}>
-              {earlier === 0 ? name : `${name} (${earlier + 1})`}
-            </option>
-          );
-        })}
-        {!choice.delivery && !choice.isOwn && <option value={choice.chosen}>–</option>}
-        <option value={OWN_EXAMPLE}>{t('delivery.own')}</option>
-      </SelectField>
+      <SelectField label={t('delivery.title')} options={options} value={choice.chosen} onChange={choice.onChoose} />
       {choice.error && <ProblemNote error={choice.error} />}
       {choice.isOwn && (
         <Field
