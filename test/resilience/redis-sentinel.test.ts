@@ -1,14 +1,17 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
+import { openFailFastRedis } from '@orders/queue/open-redis.ts';
 import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type LocalRedis, startRedis } from '@orders/test-services/redis.ts';
 import { until } from '@orders/test-services/until.ts';
 import { Redis } from 'ioredis';
 import { closeAtEnd } from '../harness/close-at-end.ts';
-import { describeWith } from '../harness/programs.ts';
+import { describeWith, testWith } from '../harness/programs.ts';
 import { expectOrderFlow, expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -76,6 +79,77 @@ describeWith('redis-server')('the queue on a Redis that Sentinels watch', () => 
     },
   );
 });
+
+testWith('redis-server')(
+  'a failover that is told while the Sentinels are asked for the primary ends no connection',
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'orders-sentinel-'));
+    const start = (name: string) => startRedis({ directory: join(directory, name) });
+    const [first, second] = [await start('1'), await start('2')];
+    const sentinel = await startScriptedSentinel(first.port);
+    const client = openFailFastRedis(`redis-sentinel://127.0.0.1:${sentinel.port}/${PRIMARY}`, { timeoutMs: 60_000 });
+    try {
+      await until(
+        'the client is told of failovers',
+        async () => client.status === 'ready' && sentinel.subscribers.size === 1,
+      );
+      sentinel.hold();
+      await first.child.stop('SIGKILL');
+      await until('the client asks for the primary', async () => sentinel.held.length === 1);
+      for (const socket of sentinel.subscribers) socket.write(reply('message', '+switch-master', PRIMARY));
+      await until('the client ends its subscription', async () => sentinel.subscribers.size === 0);
+      sentinel.release(second.port);
+      await until('the client is connected', async () => ['ready', 'end'].includes(client.status));
+      expect(client.status).toBe('ready');
+    } finally {
+      client.disconnect();
+      await sentinel.close();
+      for (const { child } of [first, second]) await child.stop('SIGKILL');
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+);
+
+/** An array of bulk strings in the protocol of Redis. */
+const reply = (...texts: string[]) =>
+  `*${texts.length}\r\n${texts.map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`).join('')}`;
+
+/** A Sentinel that tells the primary when the test says so. */
+async function startScriptedSentinel(port: number) {
+  const subscribers = new Set<Socket>();
+  const held: Socket[] = [];
+  let primary: number | null = port;
+  const tell = (socket: Socket) => socket.write(reply('127.0.0.1', String(primary)));
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('close', () => subscribers.delete(socket));
+    socket.setEncoding('utf8').on('data', (commands: string) => {
+      for (const [, name = ''] of commands.matchAll(/\*\d+\r\n\$\d+\r\n(?:sentinel\r\n\$\d+\r\n)?([\w-]+)/gi)) {
+        if (name === 'get-master-addr-by-name') {
+          if (primary === null) held.push(socket);
+          else tell(socket);
+        } else if (name === 'subscribe') {
+          subscribers.add(socket);
+          socket.write('*3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n');
+        } else socket.write(name === 'sentinels' ? '*0\r\n' : `-ERR unknown command '${name}'\r\n`);
+      }
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    subscribers,
+    held,
+    hold() {
+      primary = null;
+    },
+    release(newPrimary: number) {
+      primary = newPrimary;
+      for (const socket of held) tell(socket);
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
 
 /** Two Redis, one the replica of the other, and three Sentinels that replace a primary. */
 interface SentinelQueue {

@@ -1,5 +1,12 @@
 import { parseRedisAddress, SEVERAL_NODES } from '@orders/runtime/config/redis-address.ts';
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import {
+  Cluster,
+  type ClusterOptions,
+  Redis,
+  type RedisOptions,
+  type SentinelConnectionOptions,
+  SentinelConnector,
+} from 'ioredis';
 
 /** A single Redis (or Valkey), also the primary that Sentinels name, or a Redis Cluster. */
 export type RedisClient = Redis | Cluster;
@@ -92,7 +99,23 @@ function open(
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
     // A hung primary closes no connection; the Sentinels tell when it was replaced.
     failoverDetector: true,
+    Connector: ReconnectingConnector,
   });
+}
+
+class ReconnectingConnector extends SentinelConnector {
+  constructor(options: unknown) {
+    super(options as SentinelConnectionOptions);
+  }
+
+  /**
+   * Begins by ending the subscription of the connection before. If that told of a failover while the Sentinels are asked for the primary, ioredis
+   * would take the attempt for closed, and never connect again.
+   */
+  override connect(...parameters: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
+    this.disconnect();
+    return super.connect(...parameters);
+  }
 }
 
 function openCluster(
