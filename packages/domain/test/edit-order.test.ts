@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { OrderEdits } from '../src/apply-edits.ts';
 import { editOrder } from '../src/edit-order.ts';
 import { normalizeOrder } from '../src/normalize-order.ts';
-import { mutatedOrder } from './arbitrary-payload.ts';
+import type { Order } from '../src/order.ts';
+import { anyPayload, mutatedOrder } from './arbitrary-payload.ts';
 
 type Payload = Record<string, unknown>;
 
@@ -210,4 +211,111 @@ test.each<[string, unknown]>([
 test('a value that cannot be read is no reason to reject the edit of another field', () => {
   const stored = normalizeOrder({ source_order_id: 'id', customer: { phone: 'call me' }, emirate: 'Atlantis' });
   expect(editOrder(stored, { '/address': 'Apt 4', '/total': '5' }).rejections).toEqual([]);
+});
+
+const [KARAK, WATER, TEA] = ['Karak', 'Water', 'Tea'].map((name) => ({ name, quantity: 1, sku: null }));
+const items = [
+  { name: 'Karak', quantity: '1' },
+  { name: 'Water', quantity: 'x' },
+];
+const WITH_ITEMS = normalizeOrder({ source_order_id: 'id', items });
+const editItems = (edits: OrderEdits) => {
+  const { order, warnings } = editOrder(WITH_ITEMS, edits);
+  return [order.items.map(({ name }) => name), warnings.map(({ pointer, code }) => `${pointer} ${code}`)];
+};
+const FIRST = '/items/0/quantity quantity_from_text';
+const SECOND = '/items/1/quantity quantity_unreadable';
+
+test.each<[string, OrderEdits, string[], string[]]>([
+  ['appends one', { '/items/-': TEA }, ['Karak', 'Water', 'Tea'], [FIRST, SECOND]],
+  ['removes one with its warnings', { '/items/1': null }, ['Karak'], [FIRST]],
+  ['moves warnings with their items', { '/items/0': null }, ['Water'], ['/items/0/quantity quantity_unreadable']],
+  [
+    'inserts one before another',
+    { '/items/1': TEA },
+    ['Karak', 'Tea', 'Water'],
+    [FIRST, '/items/2/quantity quantity_unreadable'],
+  ],
+  ['removes and appends', { '/items/0': null, '/items/1': null, '/items/-': TEA }, ['Tea'], []],
+  ['edits a member of one and removes another', { '/items/0': null, '/items/1/quantity': 2 }, ['Water'], []],
+])('an edit of items %s', (_, edits, names, warnings) => {
+  expect(editItems(edits)).toEqual([names, warnings]);
+});
+
+test.each<[string, OrderEdits]>([
+  ['a missing item', { '/items/2': null }],
+  ['an insertion behind the end', { '/items/3': KARAK }],
+  ['an item that is no object', { '/items/-': 'Karak' }],
+])('an edit with %s is rejected', (_, edits) => {
+  expect(() => editItems(edits)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_request',
+      errors: [expect.objectContaining({ pointer: Object.keys(edits)[0] })],
+    }),
+  );
+});
+
+test('no item can be added to a full list', () => {
+  const full = normalizeOrder({ source_order_id: 'id', items: Array.from({ length: 1000 }, () => WATER) });
+  expect(() => editOrder(full, { '/items/-': TEA })).toThrow(
+    expect.objectContaining({ errors: [expect.objectContaining({ pointer: '/items/-', code: 'too_many_items' })] }),
+  );
+});
+
+const FIELDS = [
+  '/order_number',
+  '/customer/name',
+  '/customer/phone',
+  '/customer/email',
+  '/customer/id',
+  '/address',
+  '/emirate',
+  '/area',
+  '/total',
+  '/currency',
+  '/delivery_instructions',
+];
+const VALUES = [null, 'Dubai', 'Al Ain', 'Deira, Dubai', '050 123 4567', '$20', '12.50 KWD', 'usd', 'x', 'Sharjah', 7];
+const ITEMS = [null, { name: 'Karak', quantity: 2, sku: null }, { sku: 'K-1' }, { name: 'Chai', quantity: '3' }];
+
+const fieldEdit = fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom(...VALUES));
+const itemEdit = fc.tuple(fc.constantFrom('/items/-', '/items/0', '/items/1', '/items/2'), fc.constantFrom(...ITEMS));
+const memberEdit = fc.tuple(
+  fc.constantFrom('/items/0/name', '/items/1/quantity', '/items/2/sku'),
+  fc.constantFrom('Tea', 4, null),
+);
+const itemsEdit = fc.tuple(fc.constant('/items'), fc.constantFrom(null, [], [{ name: 'Karak' }], 'Karak'));
+const edits = fc
+  .array(fc.oneof({ weight: 4, arbitrary: fieldEdit }, { weight: 4, arbitrary: itemEdit }, memberEdit, itemsEdit), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((list: [pointer: string, value: unknown][]) => Object.fromEntries(list));
+
+/** @returns null for edits that name an item that the order has not. */
+function tryEdit(stored: Parameters<typeof editOrder>[0], edited: Record<string, unknown>) {
+  try {
+    return editOrder(stored, edited);
+  } catch {
+    return null;
+  }
+}
+
+test('applying the undo of an edit restores the order', () => {
+  let tried = 0;
+  let applied = 0;
+  fc.assert(
+    fc.property(fc.oneof(mutatedOrder, anyPayload), edits, (payload, values) => {
+      const stored = normalizeOrder(payload as Payload);
+      tried += 1;
+      const edited = tryEdit(stored, values);
+      if (!edited) return;
+      applied += 1;
+      const restored: Order =
+        Object.keys(edited.undo).length === 0 ? edited.order : editOrder(edited, edited.undo).order;
+      expect(restored).toEqual(stored.order);
+    }),
+    { numRuns: 3000 },
+  );
+  expect(applied).toBeGreaterThan(tried / 3);
 });

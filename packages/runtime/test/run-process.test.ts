@@ -3,6 +3,12 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
 const source = (path: string) => new URL(`../src/${path}`, import.meta.url).href;
+const run = (script: string) => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+const parseLines = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 /** A database error that is full of personal data. */
 const LEAKY_ERROR = `Object.assign(new Error('0501234567\\n    at 0501234567'), { code: '23514', detail: '0501234567', input: '0501234567' })`;
@@ -25,8 +31,7 @@ test.each([
     const ready = { logger: createLogger({ service: 'test', level: 'debug', format: 'json' }), drainTimeout: 1000 };
     setTimeout(() => {}, 20_000);
     await runProcess(${create});`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
-  const { code, stdout, stderr } = await run.catch((error) => error);
+  const { code, stdout, stderr } = await run(script).catch((error) => error);
   expect(code).toBe(1);
   const output = `${stdout}${stderr}`;
   expect(output.trim().split('\n')).toHaveLength(1);
@@ -47,13 +52,9 @@ test('what libraries print and Node warns of is logged once each, as lines of th
     }, async close() {} };
     setTimeout(() => {}, 20_000);
     await runApp('test', () => config, () => service);`;
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  const { stdout, stderr } = await run(script);
   expect(stderr).toBe('');
-  const lines = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(lines).toMatchObject([
+  expect(parseLines(stdout)).toMatchObject([
     { level: 'warn', service: 'test', message: 'a library says', text: 'IMPORTANT! Eviction policy is allkeys-lru' },
     { level: 'error', text: '', error: { name: 'Error', code: '23514' } },
     { level: 'info', text: 'an object' },
@@ -62,4 +63,24 @@ test('what libraries print and Node warns of is logged once each, as lines of th
     { message: 'drained' },
   ]);
   expect(stdout).not.toContain('0501234567');
+});
+
+test('pending lines are written when the process exits', async () => {
+  const script = `
+    import { createLogger } from '${source('observability/logger.ts')}';
+    const logger = createLogger({ service: 'test', level: 'info', format: 'json' });
+    for (let number = 1; number <= 1000; number += 1) logger.info('line', { number });
+    logger.debug('not wanted');
+    process.exit(3);`;
+  const { code, stdout } = await run(script).catch((error) => error);
+  expect(code).toBe(3);
+  const lines = parseLines(stdout);
+  expect(lines.map(({ number }) => number)).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+  expect(lines[0]).toEqual({
+    service: 'test',
+    level: 'info',
+    message: 'line',
+    number: 1,
+    timestamp: expect.any(String),
+  });
 });

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { chunkBySize } from '../src/concurrency/chunk-by-size.ts';
 import { createMicroBatcher } from '../src/concurrency/micro-batcher.ts';
+import { backoff } from '../src/concurrency/timers.ts';
 
 /** Up to two concurrent batches of at most three items, which end when the test calls `end`. */
 function startBatches() {
@@ -89,4 +91,41 @@ test('with whenSlow, another batch also starts when the newest one is slow, up t
   } finally {
     jest.useRealTimers();
   }
+});
+
+test.each<[string, number[], { size: number; count?: number }, number[][]]>([
+  ['an empty list', [], { size: 5 }, []],
+  [
+    'items that fit together',
+    [2, 3, 1, 4],
+    { size: 5 },
+    [
+      [2, 3],
+      [1, 4],
+    ],
+  ],
+  ['an item above the size', [1, 9, 1], { size: 5 }, [[1], [9], [1]]],
+  ['more items than the count', [0, 0, 0], { size: 5, count: 2 }, [[0, 0], [0]]],
+])('%s: chunks keep the order', (_, sizes, limits, chunks) => {
+  expect(chunkBySize(sizes, (size) => size, limits)).toEqual(chunks);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const delays = (random: number, jitter?: readonly [number, number]) => {
+  jest.spyOn(Math, 'random').mockReturnValue(random);
+  const schedule = { base: 250, cap: 5000, ...(jitter && { jitter }) };
+  return [0, 1, 4, 5, 5000].map((doublings) => backoff(doublings, schedule));
+};
+
+test('a delay doubles up to the cap, and half of it is random', () => {
+  expect(delays(0)).toEqual([125, 250, 2000, 2500, 2500]);
+  expect(delays(1)).toEqual([250, 500, 4000, 5000, 5000]);
+});
+
+test('other jitter can exceed the cap', () => {
+  expect(delays(0, [0.75, 1.25])).toEqual([188, 375, 3000, 3750, 3750]);
+  expect(delays(1, [0.75, 1.25])).toEqual([313, 625, 5000, 6250, 6250]);
 });
