@@ -1,6 +1,6 @@
 import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
-import { closeAtEnd } from './close-at-end.ts';
+import { closeAfterTest } from './close-at-end.ts';
 import { readGauge } from './read-metrics.ts';
 
 /** Where a test can make a statement wait: at its end, when all its rows are written and locked but not committed. */
@@ -49,10 +49,10 @@ export function lockTables(knex: Knex, tables: string): Promise<Hold> {
   return hold(knex, `lock table ${tables} in access exclusive mode`);
 }
 
-/** Runs a statement and keeps its locks until `release`, at the latest until the end of the test file. */
+/** Runs a statement and keeps its locks until `release`, at the latest until the end of the test. */
 export async function hold(knex: Knex, statement: string): Promise<Hold> {
   const trx = await knex.transaction();
-  const { close } = closeAtEnd({
+  const { close } = closeAfterTest({
     close: async () => {
       if (!trx.isCompleted()) await trx.commit();
     },

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { closeAfterTest } from './close-at-end.ts';
 
 /** An HTTP reply on a raw connection; `body` is parsed if it is JSON. */
 export interface RawReply {
@@ -17,9 +18,10 @@ export interface RawConnection {
   closed: Promise<Error | null>;
 }
 
-/** Connects to the host and port of an intake's URL. */
+/** Connects to the host and port of an intake's URL, until the end of the test. */
 export function openRaw(url: string): RawConnection {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
+  closeAfterTest({ close: async () => socket.destroy() });
   let received = Buffer.alloc(0);
   let failure: Error | null = null;
   let hasEnded = false;

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
-import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
+import { closeBarrier, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeLarge } from '../harness/programs.ts';
@@ -14,16 +14,6 @@ import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
-
-let holds: Hold[] = [];
-afterEach(async () => {
-  for (const { release } of holds) await release().catch(() => {});
-  holds = [];
-});
-const keep = (held: Hold): Hold => {
-  holds.push(held);
-  return held;
-};
 
 type Result = {
   receipt_id: string;
@@ -139,7 +129,7 @@ describe('a batch under an idempotency key', () => {
     const { knex } = stack.database;
     account = await stack.account();
     const texts = orders('moment', 700);
-    const gate = keep(await closeBarrier(knex, 'keys taken'));
+    const gate = await closeBarrier(knex, 'keys taken');
     const first = send(intakes[0], texts, 'moment');
     await whoWait(knex, 1, 'advisory');
     const second = send(intakes[1], texts, 'moment');
@@ -187,7 +177,7 @@ describe('a batch under an idempotency key', () => {
       $$ begin perform pg_advisory_xact_lock_shared(77); return null; end $$;
       create trigger hold_half after insert on receipts for each row
       when (new.source_order_id = 'half 899') execute function hold_half()`);
-    const held = keep(await hold(knex, 'select pg_advisory_xact_lock(77)'));
+    const held = await hold(knex, 'select pg_advisory_xact_lock(77)');
     const sending = send(intakes[0], texts, 'half');
     const [backend] = await whoWait(knex, 1, 'advisory');
     await until('the first statement is committed', async () => (await countReceipts(knex, account)) === 500);
@@ -240,7 +230,7 @@ describeLarge('killed with SIGKILL during a batch:', () => {
       $$ begin perform pg_advisory_xact_lock_shared(78); return null; end $$;
       create trigger hold_last after insert on receipts for each row
       when (new.source_order_id = 'killed 999') execute function hold_last()`);
-      const held = keep(await hold(knex, 'select pg_advisory_xact_lock(78)'));
+      const held = await hold(knex, 'select pg_advisory_xact_lock(78)');
       const cut = request(`http://127.0.0.1:${port}`).then(
         ({ status }) => status,
         () => 'cut off',
@@ -277,7 +267,7 @@ describeLarge('Postgres killed during batches', () => {
     const batches = Array.from({ length: 6 }, (_, batch) => orders(`outage ${batch}`, 400));
     const send = (batch: number) =>
       intake.api.batch(account, lines(batches[batch] as string[]), { 'Idempotency-Key': `outage-${batch}` });
-    const table = keep(await lockTables(knex, 'idempotency_keys'));
+    const table = await lockTables(knex, 'idempotency_keys');
     const sending = batches.map((_, batch) => send(batch));
     await whoWait(knex, 1, 'relation');
     await postgres.kill();

@@ -2,13 +2,11 @@ import { expect, test } from '@jest/globals';
 import { revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
-import { openShop } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, db, portal } = useStack({ portal: true });
+const { stack, knex, db, shop } = useStack({ portal: true, shop: 'each test' });
 
 test('at most two signing secrets are valid after many rotations', async () => {
-  const shop = await openShop(stack, portal);
   const codes = new Set<string>();
   for (let round = 0; round < 30; round += 1) {
     const overlap = round % 2 === 0 ? '7d' : 'none';
@@ -24,7 +22,6 @@ test('at most two signing secrets are valid after many rotations', async () => {
 });
 
 test('a rotation with overlap is rejected while an older secret verifies, and nothing changes', async () => {
-  const shop = await openShop(stack, portal);
   expect((await shop.post('/signing/rotate', { overlap: '24h' })).status).toBe(200);
   const before = (await shop.get('/signing')).body;
   expect(before.secrets).toHaveLength(2);
@@ -35,7 +32,6 @@ test('a rotation with overlap is rejected while an older secret verifies, and no
 });
 
 test('an account has at most 100 valid keys', async () => {
-  const shop = await openShop(stack, portal);
   const made = await Promise.all(Array.from({ length: 110 }, () => shop.post('/keys', { name: 'one of many' })));
   expect(made.filter(({ status }) => status === 201)).toHaveLength(99);
   expect(new Set(made.map(({ body }) => body.code))).toEqual(new Set([undefined, 'too_many_keys']));
@@ -48,7 +44,6 @@ test('an account has at most 100 valid keys', async () => {
 });
 
 test('the problem for an invalid name does not repeat it', async () => {
-  const shop = await openShop(stack, portal);
   const secret = 'Secret\u0000value';
   const { status, body } = await shop.post('/keys', { name: secret });
   expect([status, body.errors[0].pointer]).toEqual([422, '/name']);
@@ -56,7 +51,6 @@ test('the problem for an invalid name does not repeat it', async () => {
 });
 
 test('long replies are compressed, except those with a secret', async () => {
-  const shop = await openShop(stack, portal);
   for (let n = 0; n < 12; n += 1) await shop.post('/keys', { name: 'x'.repeat(150) });
   expect((await shop.get('/keys')).headers['content-encoding']).toMatch(/br|gzip/);
   const made = await shop.post('/keys', { name: 'x'.repeat(150) });

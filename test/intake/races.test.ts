@@ -1,30 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { until } from '@orders/test-services/until.ts';
-import {
-  type BarrierName,
-  closeBarrier,
-  type Hold,
-  hold,
-  installBarriers,
-  lockTables,
-  whoWait,
-} from '../harness/barriers.ts';
+import { type BarrierName, closeBarrier, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import type { RunningIntake, RunningWorker, TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describe('forced races between requests', () => {
   let intakes: [RunningIntake, RunningIntake];
-  let worker: RunningWorker | undefined;
   let account: TestAccount;
-  let holds: Hold[] = [];
 
   const { stack, knex, db } = useStack();
 
@@ -32,23 +23,13 @@ describe('forced races between requests', () => {
     intakes = [await stack.intake(), await stack.intake()];
     await installBarriers(knex);
   });
-  afterEach(async () => {
-    for (const { release } of holds) await release();
-    holds = [];
-    await worker?.close();
-    worker = undefined;
-  });
 
-  const keep = (hold: Hold): Hold => {
-    holds.push(hold);
-    return hold;
-  };
-  const shut = async (barrier: BarrierName) => keep(await closeBarrier(knex, barrier));
-  const lock = async (tables: string) => keep(await lockTables(knex, tables));
+  const shut = (barrier: BarrierName) => closeBarrier(knex, barrier);
+  const lock = (tables: string) => lockTables(knex, tables);
 
   /** Starts a worker and expects the given final state of each receipt. */
   async function expectEnds(expected: Record<string, string>): Promise<void> {
-    worker = await stack.worker();
+    closeAfterTest(await stack.worker());
     await expectSettled(stack, account, expected);
   }
 
@@ -88,13 +69,10 @@ describe('forced races between requests', () => {
   });
 
   test('a request whose idempotency key another transaction stores delays no other account in its write batch', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const other = await stack.account();
     const [{ api, adminUrl }] = intakes;
-    const locked = keep(
-      await hold(knex, `insert into idempotency_keys values (${account.id}, 'locked', gen_random_uuid())`),
-    );
+    const locked = await hold(knex, `insert into idempotency_keys values (${account.id}, 'locked', gen_random_uuid())`);
     // While the first batch waits, the next requests collect in one.
     const table = await lock('receipts');
     const before = api.order(other, { source_order_id: 'before' });

@@ -18,9 +18,14 @@ export default class Environment {
 
   async setup(): Promise<void> {}
 
+  async handleTestEvent({ name }: { name: string }): Promise<void> {
+    if (name === 'test_fn_success' || name === 'test_fn_failure') await closeOpened('test');
+  }
+
   /** Closes what the file opened, and restores the globals that Jest replaced for it. */
   async teardown(): Promise<void> {
-    await closeOpened();
+    await closeOpened('test');
+    await closeOpened('file');
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     globalThis.console = this.console;

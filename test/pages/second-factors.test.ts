@@ -11,7 +11,7 @@ import { useStack } from '../harness/use-stack.ts';
 const testInBrowser = testWith('chromium');
 let portal: RunningPortal;
 
-const { stack, knex } = useStack();
+const { stack, knex, person } = useStack({ person: 'each test' });
 
 beforeAll(async () => {
   const port = await freePort();
@@ -83,7 +83,6 @@ async function setUpApp(page: Page): Promise<TestApp> {
 }
 
 testInBrowser('somebody adds a passkey, signs in with it, and removes it', async () => {
-  const person = await newPerson();
   const page = await openPage();
   await addAuthenticator(page);
   await page.goto(portal.url);
@@ -130,7 +129,6 @@ testInBrowser('a passkey whose device does not check its user is not made', asyn
 });
 
 testInBrowser('somebody sets up an authenticator app, and signs in with a code and with a recovery code', async () => {
-  const person = await newPerson();
   const page = await openPageAs(portal, person, '/profile');
   const app = await setUpApp(page);
   const [recoveryCode] = await keepRecoveryCodes(page);
@@ -163,7 +161,6 @@ testInBrowser('somebody sets up an authenticator app, and signs in with a code a
 });
 
 testInBrowser('a second step that took too long begins again', async () => {
-  const person = await newPerson();
   const { app } = await addTotp(stack, await signIn(portal, person));
   const page = await openPage();
   await page.goto(portal.url);
@@ -177,7 +174,6 @@ testInBrowser('a second step that took too long begins again', async () => {
 });
 
 testInBrowser('a change that needs a recent proof asks for it, and goes on after it', async () => {
-  const person = await newPerson();
   const page = await openPageAs(portal, person, `/accounts/${person.accountId}/users`);
   const required = page.getByRole('switch', { name: 'Require a second factor' });
   await required.waitFor();
@@ -199,7 +195,6 @@ testInBrowser('a change that needs a recent proof asks for it, and goes on after
 });
 
 testInBrowser('the proof of somebody with an authenticator app takes a code', async () => {
-  const person = await newPerson();
   const { app } = await addTotp(stack, await signIn(portal, person));
   const page = await openPage();
   await page.goto(portal.url);

@@ -1,21 +1,17 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
+import { hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED } from '../harness/erasure.ts';
 import { useStack } from '../harness/use-stack.ts';
-
-let held: Hold | undefined;
 
 // Tests hold its statements up.
 const { stack, knex, db, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
 
-afterEach(() => held?.release());
-
 test('a receipt that a worker has read becomes an order without customer data', async () => {
   const account = await accountWithEvents(stack);
   // The worker has read the receipt but cannot write the order.
-  held = await hold(knex, 'lock table orders in share row exclusive mode');
+  const held = await hold(knex, 'lock table orders in share row exclusive mode');
   const { body } = await api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
   await untilOrdersAreBeingWritten(knex);
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
@@ -34,7 +30,7 @@ test('search terms that are being created from the order are not kept', async ()
     $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$;
     create trigger wait_with_words before insert on order_words for each row
     when (new.words::text like '%zubayda%') execute function wait_with_words()`);
-  held = await hold(knex, 'select pg_advisory_xact_lock(77)');
+  const held = await hold(knex, 'select pg_advisory_xact_lock(77)');
   await knex('orders')
     .where({ account_id: account.id })
     .update({ written_at: new Date(Date.now() - 300_000) });

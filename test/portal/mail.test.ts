@@ -7,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { readConfig } from '@orders/portal/config.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { type MailServer, startMailServer } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -15,26 +16,13 @@ import { readMetrics } from '../harness/read-metrics.ts';
 import type { RunningPortal } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const open: { close(): Promise<void> }[] = [];
+const { stack, knex, person } = useStack({ person: 'each test' });
 
-const { stack, knex } = useStack();
+afterEach(() => knex('sign_in_attempts').delete());
 
-afterEach(async () => {
-  await knex('sign_in_attempts').delete();
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-async function startMail(options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
-  const server = await startMailServer(options);
-  open.push(server);
-  return server;
-}
-
-async function startPortal(settings: Record<string, string>): Promise<RunningPortal> {
-  const portal = await stack.portal(settings);
-  open.push(portal);
-  return portal;
-}
+const startMail = async (options?: Parameters<typeof startMailServer>[0]) =>
+  closeAfterTest(await startMailServer(options));
+const startPortal = async (settings: Record<string, string>) => closeAfterTest(await stack.portal(settings));
 
 const newPerson = () => createPerson(stack);
 
@@ -60,7 +48,6 @@ describe('a mail', () => {
   test('has both languages as text and as HTML that loads nothing, from MAIL_FROM to one recipient', async () => {
     const server = await startMail();
     const portal = await startPortal(server.settings);
-    const person = await newPerson();
     await askFor(portal, person);
     const { parsed, raw, from, to } = await server.mailTo(person.email);
     expect([from, to]).toEqual(['orders@example.test', [person.email]]);
@@ -115,7 +102,6 @@ describe('a mail server that fails', () => {
       return 451;
     });
     const portal = await startPortal(server.settings);
-    const person = await newPerson();
     // The mail is still not answered when the sign-in is.
     expect((await (await signIn(portal, person)).get('/session')).status).toBe(200);
     await server.mailTo(person.email);
@@ -132,7 +118,6 @@ describe('a mail server that fails', () => {
     const server = await startMail();
     server.respond(() => (server.received.length === 1 ? 451 : undefined));
     const portal = await startPortal(server.settings);
-    const person = await newPerson();
     await askFor(portal, person);
     await untilCounted(portal, 'sent');
     expect(server.mailsTo(person.email)).toHaveLength(2);
@@ -144,7 +129,6 @@ describe('a mail server that fails', () => {
     const server = await startMail();
     server.respond(() => 550);
     const portal = await startPortal(server.settings);
-    const person = await newPerson();
     await askFor(portal, person);
     await untilCounted(portal, 'failed');
     expect(server.mailsTo(person.email)).toHaveLength(1);
@@ -155,7 +139,7 @@ describe('a mail server that fails', () => {
   test('that is not there is logged with the code of the error', async () => {
     const settings = { SMTP_URL: `smtp://127.0.0.1:${await freePort()}`, MAIL_FROM: 'orders@example.test' };
     const portal = await startPortal(settings);
-    await askFor(portal, await newPerson());
+    await askFor(portal, person);
     await endDelays(portal);
     expect(warnings(portal)).toEqual([
       expect.objectContaining({ kind: 'password_reset', error: expect.objectContaining({ code: 'ESOCKET' }) }),
@@ -178,7 +162,6 @@ describe('a mail server that fails', () => {
     // It never waits for more than four mails at once.
     expect(server.received.length).toBeLessThanOrEqual(4);
     expect(warnings(portal)).toEqual([expect.objectContaining({ message: 'mail dropped: too many wait' })]);
-    const person = await newPerson();
     await signIn(portal, person);
     resolve();
     expect((await server.mailTo(person.email)).parsed.subject).toMatch(/^New sign-in/);
@@ -191,7 +174,6 @@ describe('a mail server that fails', () => {
     const server = await startMail();
     server.respond(() => new Promise(() => {}));
     const portal = await stack.portal({ ...server.settings, DRAIN_TIMEOUT: '200ms' });
-    const person = await newPerson();
     await askFor(portal, person);
     await server.mailTo(person.email);
     await portal.close();
@@ -205,7 +187,6 @@ describe('a mail server that fails', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     server.respond(() => (server.received.length === 1 ? promise.then(() => 451) : undefined));
     const portal = await stack.portal(server.settings);
-    const person = await newPerson();
     await askFor(portal, person);
     await server.mailTo(person.email);
     const closing = portal.close();
@@ -268,7 +249,6 @@ describeWith('openssl')('TLS to the mail server', () => {
     const server = await signInServer({});
     const settings = settingsFor(server, 'smtp', 'us%40er@');
     const portal = await startPortal({ ...settings, SMTP_PASSWORD: 'p:w/d' });
-    const person = await newPerson();
     await askFor(portal, person);
     expect((await server.mailTo(person.email)).session).toMatchObject({ secure: true, user: 'us@er' });
   });
@@ -277,7 +257,6 @@ describeWith('openssl')('TLS to the mail server', () => {
     trust();
     const server = await signInServer({ secure: true });
     const portal = await startPortal(settingsFor(server, 'smtps', 'us%40er:p%3Aw%2Fd@'));
-    const person = await newPerson();
     await askFor(portal, person);
     expect((await server.mailTo(person.email)).session).toMatchObject({ secure: true, user: 'us@er' });
   });
@@ -286,7 +265,7 @@ describeWith('openssl')('TLS to the mail server', () => {
     trust();
     const server = await signInServer({});
     const portal = await startPortal(settingsFor(server, 'smtp', 'us%40er:a-wrong-one@'));
-    await askFor(portal, await newPerson());
+    await askFor(portal, person);
     await endDelays(portal);
     expect(server.received).toEqual([]);
     expect(warnings(portal)).toEqual([
@@ -298,7 +277,7 @@ describeWith('openssl')('TLS to the mail server', () => {
   test.each(['smtp', 'smtps'])('%s with a certificate that is not trusted sends nothing', async (scheme) => {
     const server = await startMail({ key, cert, secure: scheme === 'smtps', disabledCommands: [] });
     const portal = await startPortal(settingsFor(server, scheme));
-    await askFor(portal, await newPerson());
+    await askFor(portal, person);
     await endDelays(portal);
     expect(server.received).toEqual([]);
     expect(warnings(portal)).toHaveLength(1);
@@ -307,7 +286,7 @@ describeWith('openssl')('TLS to the mail server', () => {
   test('a server without STARTTLS gets nothing, unless it is on the loopback or SMTP_STARTTLS is off', async () => {
     const server = await startMail();
     const portal = await startPortal(settingsFor(server));
-    await askFor(portal, await newPerson());
+    await askFor(portal, person);
     await endDelays(portal);
     expect(server.received).toEqual([]);
     expect(warnings(portal)).toHaveLength(1);
@@ -316,7 +295,6 @@ describeWith('openssl')('TLS to the mail server', () => {
       await startPortal({ ...settingsFor(server), SMTP_STARTTLS: 'off' }),
     ];
     for (const other of [local, allowed]) {
-      const person = await newPerson();
       await askFor(other, person);
       expect((await server.mailTo(person.email)).session.secure).toBe(false);
     }
@@ -334,10 +312,10 @@ describeWith('openssl')('TLS to the mail server', () => {
     });
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '0.0.0.0', resolve));
-    open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+    closeAfterTest({ close: () => new Promise<void>((resolve) => server.close(() => resolve())) });
     const settings = { SMTP_URL: `smtp://me:my-password@0.0.0.0:${port}`, MAIL_FROM: 'orders@example.test' };
     const portal = await startPortal(settings);
-    await askFor(portal, await newPerson());
+    await askFor(portal, person);
     await endDelays(portal);
     expect(warnings(portal)).toHaveLength(1);
     expect(received.join('')).toContain('EHLO');

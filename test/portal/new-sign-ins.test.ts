@@ -12,7 +12,11 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, db, portal, mailServer } = useStack({ portal: true, mailServer: true });
+const { stack, knex, db, portal, mailServer, person } = useStack({
+  portal: true,
+  mailServer: true,
+  person: 'each test',
+});
 
 const newPerson = () => createPerson(stack);
 
@@ -31,7 +35,6 @@ const auditOf = ({ email }: TestPerson) =>
 
 describe('a sign-in from an unknown device', () => {
   test('is asked about in the user’s other sessions, not in itself, and is mailed once', async () => {
-    const person = await newPerson();
     const first = await signIn(portal, person);
     const second = await signIn(portal, person);
     const ofFirst = await asked(first);
@@ -48,21 +51,19 @@ describe('a sign-in from an unknown device', () => {
   });
 
   test('is asked about at the next sign-in, even if the session was ended before', async () => {
-    const person = await newPerson();
     expect((await (await signIn(portal, person)).delete('/session')).status).toBe(204);
     expect(await asked(await signIn(portal, person))).toHaveLength(1);
   });
 
   test('is asked about where no mail is sent too', async () => {
     const silent = await stack.portal();
-    const person = await newPerson();
     await signIn(silent, person);
     expect(await asked(await signIn(silent, person))).toHaveLength(1);
     await silent.close();
   });
 
   test('is only the first one in a browser; for another user of it, the first one is new again', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     const browser = openPortalClient(portal);
     for (const each of [person, person, other]) expect((await enter(each, browser)).status).toBe(204);
     expect(await asked(await signIn(portal, person))).toHaveLength(1);
@@ -84,7 +85,6 @@ describe('a sign-in from an unknown device', () => {
   });
 
   test('is forgotten with the user and after 30 days, and at most 20 of a user are stored', async () => {
-    const person = await newPerson();
     for (let time = 0; time < 23; time += 1) await signIn(portal, person);
     const stored = () =>
       knex('unconfirmed_sign_ins as s').join('users as u', 'u.id', 's.user_id').where('email', person.email);
@@ -102,7 +102,6 @@ describe('a sign-in from an unknown device', () => {
 
 describe('the answer', () => {
   test('yes leaves the session, and is recorded', async () => {
-    const person = await newPerson();
     const [first, second] = [await signIn(portal, person), await signIn(portal, person)];
     const [question] = await asked(first);
     const answer = () => first.post(`/new-sign-ins/${question?.session_id}`, { was_me: true });
@@ -115,7 +114,6 @@ describe('the answer', () => {
   });
 
   test('no ends the session, and is recorded', async () => {
-    const person = await newPerson();
     const [first, second] = [await signIn(portal, person), await signIn(portal, person)];
     const [question] = await asked(first);
     expect((await first.post(`/new-sign-ins/${question?.session_id}`, { was_me: false })).status).toBe(204);
@@ -125,7 +123,6 @@ describe('the answer', () => {
   });
 
   test('yes is not taken from a later session, except with a second factor, and no is', async () => {
-    const person = await newPerson();
     const home = await signIn(portal, person);
     const thief = await signIn(portal, person);
     const again = await signIn(portal, person);
@@ -145,7 +142,7 @@ describe('the answer', () => {
   });
 
   test('is not taken from the session itself, nor from another user', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     const [first, second, theirs] = [
       await signIn(portal, person),
       await signIn(portal, person),
@@ -161,7 +158,6 @@ describe('the answer', () => {
   });
 
   test('needs a session, a valid body and a page of the portal', async () => {
-    const person = await newPerson();
     const [first] = [await signIn(portal, person), await signIn(portal, person)];
     const [question] = await asked(first);
     const path = `/new-sign-ins/${question?.session_id}`;
@@ -181,7 +177,6 @@ describe('the page', () => {
   const question = (page: Page) => page.getByRole('region', { name: 'New sign-in' });
 
   testInBrowser('asks about a new sign-in, and Yes settles it', async () => {
-    const person = await newPerson();
     const page = await openPageAs(portal, person);
     await signIn(portal, person);
     await page.reload();
@@ -199,7 +194,6 @@ describe('the page', () => {
   });
 
   testInBrowser('asks the newer session once, and goes on asking the older ones', async () => {
-    const person = await newPerson();
     const older = await signIn(portal, person);
     const page = await openPageAs(portal, person);
     await question(page).getByRole('button', { name: 'Yes' }).click();
@@ -214,7 +208,6 @@ describe('the page', () => {
   });
 
   testInBrowser('ends a sign-in that was not the user’s, and leads to the change of the password', async () => {
-    const person = await newPerson();
     const other = await openPageAs(portal, person);
     const page = await openPageAs(portal, person);
     await question(page)
@@ -228,7 +221,6 @@ describe('the page', () => {
   });
 
   testInBrowser('asks in Arabic', async () => {
-    const person = await newPerson();
     const page = await openPageAs(portal, person, '/', { locale: 'ar' });
     await signIn(portal, person);
     await page.reload();
@@ -238,7 +230,6 @@ describe('the page', () => {
 
 describe('a new password by mail, in the browser', () => {
   testInBrowser('from the sign-in page to the sign-in with the new password', async () => {
-    const person = await newPerson();
     const page = await openPage();
     await page.goto(portal.url);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();

@@ -4,11 +4,11 @@ import { unbindUser } from '@orders/database/users/identities.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
+import { signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp } from '../harness/second-factors.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, db, portal, provider } = useStack({ portal: true, provider: true });
+const { stack, knex, db, portal, provider, person } = useStack({ portal: true, provider: true, person: 'each test' });
 
 beforeEach(async () => {
   Object.assign(provider, { account: null, forge: undefined, fault: undefined, requests: [] });
@@ -16,7 +16,6 @@ beforeEach(async () => {
   await knex('sign_in_attempts').delete();
 });
 
-const newPerson = () => createPerson(stack);
 const newSub = () => randomBytes(8).toString('hex');
 
 /** Signs the account in at the provider, then at the portal. */
@@ -51,7 +50,6 @@ const auditOf = async ({ email }: TestPerson) =>
 
 describe('signing in by the identity provider', () => {
   test('a user signs in by the verified e-mail address, and later by the id that the provider gave them', async () => {
-    const person = await newPerson();
     const sub = newSub();
     const { visit, location } = await signInAs({ email: person.email.toUpperCase(), sub });
     expect(location).toBe('/');
@@ -65,7 +63,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('no token of the provider is stored', async () => {
-    const person = await newPerson();
     await signInAs({ email: person.email, sub: 'the-sub' });
     expect(await bindingsOf(person)).toEqual([
       expect.objectContaining({
@@ -81,7 +78,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('the session has a second factor only if the provider asked for several', async () => {
-    const person = await newPerson();
     const sub = newSub();
     await signInAs({ email: person.email, sub, amr: ['pwd', 'otp'] });
     expect(await sessionOf(person)).toMatchObject({ second_factor: false });
@@ -90,7 +86,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('a user who has a second factor proves it, unless the provider asked for several', async () => {
-    const person = await newPerson();
     const { app } = await addTotp(stack, await signIn(portal, person));
     const sub = newSub();
     const orders = `/api/accounts/${person.accountId}/orders`;
@@ -104,7 +99,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('the proof of identity is as old as the provider says, and of unknown age without its word', async () => {
-    const person = await newPerson();
     const sub = newSub();
     const now = Math.floor(Date.now() / 1000);
     provider.forge = (claims, sign) => sign({ ...claims, auth_time: now - 3600 });
@@ -119,7 +113,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('returns to the page that was open, on the portal only', async () => {
-    const person = await newPerson();
     const sub = newSub();
     const returnsTo = async (path: string) => {
       provider.account = { sub, email: person.email, email_verified: true };
@@ -141,7 +134,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('the password still works, and a new one keeps the binding', async () => {
-    const person = await newPerson();
     const sub = newSub();
     await signInAs({ email: person.email, sub });
     const client = await signIn(portal, person);
@@ -151,7 +143,6 @@ describe('signing in by the identity provider', () => {
   });
 
   test('two first sign-ins at once bind one identity', async () => {
-    const person = await newPerson();
     const visits = [openIdentityVisit(portal), openIdentityVisit(portal)];
     const callbacks: string[] = [];
     for (const visit of visits) callbacks.push(await callbackOf(visit, person.email));
@@ -178,7 +169,6 @@ describe('nobody signs in who', () => {
   });
 
   test('has an address that the provider did not verify', async () => {
-    const person = await newPerson();
     expect(await whereTo({ email: person.email, email_verified: false })).toBe('/?identity_provider=unverified');
     provider.forge = (claims, sign) => sign({ ...claims, email_verified: 'true' });
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=unverified');
@@ -223,7 +213,6 @@ describe('nobody signs in who', () => {
   });
 
   test('has another account of the provider, until an operator unbinds the user or makes a new link', async () => {
-    const person = await newPerson();
     await signInAs({ email: person.email });
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
     await unbindUser(db, person.email, 'test');

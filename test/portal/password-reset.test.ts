@@ -11,7 +11,11 @@ import { createPerson, openPortalClient, signIn, type TestPerson } from '../harn
 import { addTotp, startSignIn } from '../harness/second-factors.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, db, portal, mailServer } = useStack({ portal: true, mailServer: true });
+const { stack, knex, db, portal, mailServer, person } = useStack({
+  portal: true,
+  mailServer: true,
+  person: 'each test',
+});
 
 beforeEach(async () => {
   await knex('sign_in_attempts').delete();
@@ -54,7 +58,6 @@ async function untilAskedFor(person: TestPerson): Promise<void> {
 
 describe('a link for a new password', () => {
   test('is mailed to the user, sets the password once, and does not sign in', async () => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     expect(await look(token)).toMatchObject({ status: 200, body: { email: person.email } });
@@ -70,7 +73,7 @@ describe('a link for a new password', () => {
   });
 
   test('ends all sessions of the user, and nobody else’s', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     const [session, theirs] = [await signIn(portal, person), await signIn(portal, other)];
     expect((await use(await tokenFor(person))).status).toBe(204);
     expect((await session.get('/session')).body.code).toBe('not_signed_in');
@@ -78,7 +81,6 @@ describe('a link for a new password', () => {
   });
 
   test('ends the lock after ten wrong codes, but not the one after fifty in a day', async () => {
-    const person = await newPerson();
     const { app } = await addTotp(stack, await signIn(portal, person));
     const code = '000000' === (await app.code()) ? '000001' : '000000';
     const tryIn = async (given: string, password: string) => {
@@ -98,7 +100,6 @@ describe('a link for a new password', () => {
   });
 
   test('is stored as its SHA-256 only, and is in no log line', async () => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     const rows = await knex('password_resets');
     expect(
@@ -109,7 +110,6 @@ describe('a link for a new password', () => {
   });
 
   test('leads to PORTAL_URL, whatever the headers of the request say', async () => {
-    const person = await newPerson();
     // fetch sets Host itself.
     const token = await tokenFor(person, { 'X-Forwarded-Host': 'evil.test', Forwarded: 'host=evil.test' });
     const raw = await import('node:http').then(
@@ -131,7 +131,6 @@ describe('a link for a new password', () => {
   });
 
   test('ends with the next one for the same user', async () => {
-    const person = await newPerson();
     const [first, second] = [await tokenFor(person), await tokenFor(person)];
     expect((await look(first)).body.code).toBe('reset_not_found');
     expect((await use(first)).body.code).toBe('reset_not_found');
@@ -139,7 +138,6 @@ describe('a link for a new password', () => {
   });
 
   test('ends after 60 minutes, and is removed then', async () => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     const ofPerson = () =>
       knex('password_resets as r').join('users as u', 'u.id', 'r.user_id').where('u.email', person.email);
@@ -180,7 +178,6 @@ describe('a link for a new password', () => {
       },
     ],
   ])('ends with %s', async (_, change) => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     await change(person);
     expect((await look(token)).body.code).toBe('reset_not_found');
@@ -188,7 +185,6 @@ describe('a link for a new password', () => {
   });
 
   test('is used once, also by two requests at the same time', async () => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     const locked = await hold(knex, `select from users where email = '${person.email}' for update`);
     const replies = [use(token), use(token, 'another new one, and long')];
@@ -201,7 +197,6 @@ describe('a link for a new password', () => {
   });
 
   test('sets no short or easily guessed password, and stays valid', async () => {
-    const person = await newPerson();
     const token = await tokenFor(person);
     for (const [password, code] of [
       ['too short', 'string_min'],
@@ -223,7 +218,6 @@ describe('a link for a new password', () => {
   });
 
   test('is taken from pages of the portal only', async () => {
-    const person = await newPerson();
     const token = await createPasswordReset(
       db,
       (await knex('users').where({ email: person.email }).first('id')).id,
@@ -243,7 +237,6 @@ describe('a link for a new password', () => {
 
 describe('asking for a link', () => {
   test('gets the same reply for an address of nobody, to which no mail is sent', async () => {
-    const person = await newPerson();
     const replies = [await ask('nobody@example.test'), await ask(person.email)];
     const seen = await Promise.all(
       replies.map(async (reply) => ({
@@ -259,7 +252,6 @@ describe('asking for a link', () => {
   });
 
   test('does nothing that depends on the address before the reply', async () => {
-    const person = await newPerson();
     // The rows that tell about the address cannot be read or written until the lock is gone.
     await knex.transaction(async (trx) => {
       await trx.raw('lock table users, password_resets, audit_events in access exclusive mode');
@@ -286,13 +278,12 @@ describe('asking for a link', () => {
   });
 
   test('finds the user whatever the case of the address', async () => {
-    const person = await newPerson();
     expect((await ask(` ${person.email.toUpperCase()} `)).status).toBe(202);
     expect((await mailServer.mailTo(person.email)).to).toEqual([person.email]);
   });
 
   test('sends three mails an hour to one address from one network, and still one from another network', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     for (let time = 0; time < 5; time += 1)
       expect((await ask(person.email, { 'X-Forwarded-For': '203.0.113.9' })).status).toBe(202);
     await untilAskedFor(other);
@@ -304,7 +295,7 @@ describe('asking for a link', () => {
   });
 
   test('sends six mails an hour to one address from all networks, and the newest link stays valid', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     for (let network = 1; network <= 6; network += 1)
       await tokenFor(person, { 'X-Forwarded-For': `203.0.113.${20 + network}` });
     const newest = new URL(linkIn(await mailServer.mailTo(person.email, 6))).hash.slice(1);
@@ -358,7 +349,6 @@ describe('the audit trail', () => {
   const NETWORK = expect.stringMatching(/^network:[\da-f]{16}$/);
 
   test('records that a link was asked for and used, with the network as a hash', async () => {
-    const person = await newPerson();
     await use(await tokenFor(person));
     expect(await audit({ subject: `user:${person.email}` })).toEqual([
       { account_id: person.accountId, actor: NETWORK, action: 'password_reset_requested', details: null },
@@ -393,14 +383,12 @@ describe('a mail about the change', () => {
   const subjectsTo = (email: string) => mailServer.mailsTo(email).map(({ parsed }) => parsed.subject?.split(' · ')[0]);
 
   test('follows a reset', async () => {
-    const person = await newPerson();
     await use(await tokenFor(person));
     await mailServer.mailTo(person.email, 2);
     expect(subjectsTo(person.email)).toEqual(['Set a new password', 'Your password was changed']);
   });
 
   test('follows a change by the user, and a link of an operator for an existing user, but not the first password', async () => {
-    const person = await newPerson();
     const session = await signIn(portal, person);
     await mailServer.mailTo(person.email);
     const body = { current_password: person.password, new_password: NEW_PASSWORD };
@@ -420,7 +408,6 @@ describe('a mail about the change', () => {
   });
 
   test('follows second factors that are added, removed, or reset by an operator', async () => {
-    const person = await newPerson();
     const session = await signIn(portal, person);
     await addTotp(stack, session);
     await session.delete('/second-factors/totp');

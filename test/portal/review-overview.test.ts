@@ -10,7 +10,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const HOUR_MS = 3_600_000;
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, portal, shop } = useStack({ portal: true, shop: 'each test' });
 
 const insert = (shop: Shop, columns?: Record<string, unknown>) => insertOrder(knex, shop.account.id, columns);
 
@@ -52,7 +52,6 @@ async function makeOlder(shop: Shop, orderIds: number[], hours: number): Promise
 const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
 
 test('an account without orders has an empty overview of 24 hours', async () => {
-  const shop = await openShop(stack, portal);
   const thisHour = () => Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const before = thisHour();
   const { waiting, confirmed, rejected } = await overviewOf(shop);
@@ -75,7 +74,6 @@ test('an account without orders has an empty overview of 24 hours', async () => 
 
 describe('the orders that wait', () => {
   test('are counted by severity, with the oldest and the money', async () => {
-    const shop = await openShop(stack, portal);
     const received_at = new Date('2026-01-02T03:04:05Z');
     await insert(shop, { ...DELIVERABLE, total: '10.10', received_at });
     await insert(shop, { ...DELIVERABLE, total: '20.25', warnings: warned('emirate_corrected') });
@@ -97,7 +95,6 @@ describe('the orders that wait', () => {
   });
 
   test('are counted up to 10,000', async () => {
-    const shop = await openShop(stack, portal);
     await insertOrders(knex, shop.account.id, 10_000);
     expect((await overviewOf(shop)).waiting).toMatchObject({ count: 10_000, capped: false });
     await insert(shop, DELIVERABLE);
@@ -111,7 +108,6 @@ describe('the orders that wait', () => {
 
 describe('decisions', () => {
   test('are counted by hour and day, with the money of confirmed orders', async () => {
-    const shop = await openShop(stack, portal);
     const ids: number[] = [];
     for (const total of ['1.5', '2', '4', '8', '16', null]) ids.push(await insert(shop, { ...DELIVERABLE, total }));
     const [now, alsoNow, threeHoursAgo, yesterday, refused, without] = ids as [
@@ -142,7 +138,6 @@ describe('decisions', () => {
   });
 
   test('older than a day are not counted', async () => {
-    const shop = await openShop(stack, portal);
     const ids = [await insert(shop, DELIVERABLE), await insert(shop, DELIVERABLE)] as [number, number];
     await review(shop, 'confirmed', [ids[0]]);
     await makeOlder(shop, [ids[0]], 30);
@@ -152,7 +147,6 @@ describe('decisions', () => {
   });
 
   test('that were undone or made again count once, as what they are now', async () => {
-    const shop = await openShop(stack, portal);
     const [undone, reopened] = [await insert(shop, DELIVERABLE), await insert(shop, { ...DELIVERABLE, total: '3' })];
     await review(shop, 'confirmed', [undone]);
     await extendUndo(knex, [undone]);
@@ -168,7 +162,6 @@ describe('decisions', () => {
   });
 
   test('are of today from midnight in the given time zone', async () => {
-    const shop = await openShop(stack, portal);
     const ids = [await insert(shop, DELIVERABLE), await insert(shop, DELIVERABLE)] as [number, number];
     await review(shop, 'confirmed', [ids[0]]);
     await review(shop, 'rejected', [ids[1]]);
@@ -182,14 +175,12 @@ describe('decisions', () => {
   });
 
   test('are of hours that begin when the clocks of the time zone show a full one', async () => {
-    const shop = await openShop(stack, portal);
     const { confirmed } = await overviewOf(shop, 'Asia/Kolkata');
     for (const { at } of confirmed.per_hour) expect(at).toMatch(/:30:00.000Z$/);
   });
 });
 
 test('the time zone is a known name', async () => {
-  const shop = await openShop(stack, portal);
   for (const name of ['', 'Mars/Olympus', '+04:00', 'Asia/Dubai+1', "Asia/Dubai'", 'GST-4', 'posix/Asia/Dubai']) {
     const { status, body } = await shop.get(`/overview/review?time_zone=${encodeURIComponent(name)}`);
     expect([name, status, body.code]).toEqual([name, 422, 'invalid_request']);

@@ -9,14 +9,14 @@ import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, addTotp, appOf, signInWithCode, startSignIn } from '../harness/second-factors.ts';
 import { TEST_HASH_COST } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let newHash: string;
 
-const { stack, knex, db, portal } = useStack({ portal: true });
+const { stack, knex, db, portal, person } = useStack({ portal: true, person: 'each test' });
 
 beforeAll(async () => {
   newHash = await hashPassword(NEW_PASSWORD, Number(TEST_HASH_COST));
@@ -28,7 +28,6 @@ beforeEach(async () => {
 const NEW_PASSWORD = 'a new one that is long';
 const ANOTHER_PASSWORD = 'another marble vortex 88';
 
-const newPerson = () => createPerson(stack);
 const idOf = async ({ email }: TestPerson) => (await findUser(db, email))?.user_id as string;
 
 type Change = (trx: Knex, person: TestPerson) => Promise<unknown>;
@@ -62,7 +61,6 @@ const sessionsOf = async (person: TestPerson) => knex('user_sessions').where({ u
 
 describe('a new password by a link ends', () => {
   test('a sign-in with the old password that is being checked', async () => {
-    const person = await newPerson();
     const client = openPortalClient(portal);
     const reply = await overtake(person, setByLink, () =>
       client.post('/session', { email: person.email, password: person.password }),
@@ -74,7 +72,6 @@ describe('a new password by a link ends', () => {
   });
 
   test('the same with a second factor, which is not asked for', async () => {
-    const person = await newPerson();
     const { app } = await addTotp(stack, await signIn(portal, person));
     const client = openPortalClient(portal);
     const reply = await overtake(person, setByLink, () =>
@@ -85,7 +82,6 @@ describe('a new password by a link ends', () => {
   });
 
   test('a change of the password that is being made', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const body = { current_password: person.password, new_password: ANOTHER_PASSWORD };
     const reply = await overtake(person, setByLink, () => client.post('/password', body));
@@ -95,7 +91,6 @@ describe('a new password by a link ends', () => {
   });
 
   test('a second step that is due', async () => {
-    const person = await newPerson();
     const { app } = await addTotp(stack, await signIn(portal, person));
     const { client, steps } = await startSignIn(portal, person);
     expect(steps).toEqual(['code', 'recovery_code']);
@@ -105,7 +100,6 @@ describe('a new password by a link ends', () => {
   });
 
   test('the set-up of an app', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const code = await appOf((await client.post('/second-factors/totp')).body.uri).code();
     const reply = await overtake(person, setByLink, () => client.post('/second-factors/totp/verify', { code }));
@@ -115,7 +109,6 @@ describe('a new password by a link ends', () => {
 });
 
 test('of two changes of the password with the same current one, the second is refused', async () => {
-  const person = await newPerson();
   const client = await signIn(portal, person);
   // The sessions stay, unlike with a change over HTTP.
   const change: Change = async (trx) => {
@@ -130,7 +123,6 @@ test('of two changes of the password with the same current one, the second is re
 });
 
 test('a passkey is not kept if the session ends while it is registered', async () => {
-  const person = await newPerson();
   const client = await signIn(portal, person);
   const { body } = await client.post('/second-factors/passkeys/options');
   const passkey = createAuthenticator(portal.url).register(body);
@@ -148,7 +140,6 @@ test('a passkey is not kept if the session ends while it is registered', async (
 });
 
 test('ending all sessions of a user ends new recovery codes that are being made', async () => {
-  const person = await newPerson();
   const client = await signIn(portal, person);
   const { app } = await addTotp(stack, client);
   const change: Change = async (trx) => endSessions(connectionOf(trx), await idOf(person));
@@ -159,7 +150,6 @@ test('ending all sessions of a user ends new recovery codes that are being made'
 
 describe('a reset of the second factors ends', () => {
   test('the registration of a passkey', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     await addTotp(stack, client);
     const authenticator = createAuthenticator(portal.url);
@@ -174,7 +164,6 @@ describe('a reset of the second factors ends', () => {
   });
 
   test('new recovery codes', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     await addTotp(stack, client);
     const reply = await overtake(person, resetFactors, () => client.post('/second-factors/recovery-codes'));
@@ -183,7 +172,6 @@ describe('a reset of the second factors ends', () => {
   });
 
   test('a sign-in by a passkey of before', async () => {
-    const person = await newPerson();
     const authenticator = createAuthenticator(portal.url);
     await addPasskey(await signIn(portal, person), authenticator);
     const client = openPortalClient(portal);
@@ -196,7 +184,6 @@ describe('a reset of the second factors ends', () => {
   });
 
   test('the lock of codes after wrong ones', async () => {
-    const person = await newPerson();
     await addTotp(stack, await signIn(portal, person));
     const { client } = await startSignIn(portal, person);
     await client.post('/session/second-factor', { code: '000000' });
@@ -208,7 +195,6 @@ describe('a reset of the second factors ends', () => {
   });
 
   test('challenges of its sessions for passkeys', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     await client.post('/second-factors/passkeys/options');
     const challenges = async () => knex('user_verifications').whereLike('value', `%${await idOf(person)}%`);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, db, portal } = useStack({ portal: true });
+const { stack, knex, db, portal, person } = useStack({ portal: true, person: 'each test' });
 
 const newPerson = () => createPerson(stack);
 
@@ -37,7 +37,6 @@ const newNetwork = () => `203.0.113.${++networks}`;
 
 describe('signing in', () => {
   test('a person signs in, sees their name and signs out', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const { status, body } = await client.get('/session');
     expect([status, body.email, body.role, body.accounts[0].account_id]).toEqual([
@@ -51,7 +50,6 @@ describe('signing in', () => {
   });
 
   testInBrowser('without a word on the console', async () => {
-    const person = await newPerson();
     const page = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
@@ -61,7 +59,6 @@ describe('signing in', () => {
   });
 
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
-    const person = await newPerson();
     const page = await openPageAs(portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await knex('user_sessions').delete();
@@ -76,7 +73,7 @@ describe('signing in', () => {
   });
 
   test('the cookie is HttpOnly and limited to this host, and Secure on https', async () => {
-    const { email, password } = await newPerson();
+    const { email, password } = person;
     const plain = await ask('/session', { email, password });
     expect(plain.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^orders\.session_token=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/),
@@ -105,7 +102,7 @@ describe('signing in', () => {
   });
 
   test('an unknown address is rejected with the same message and after the same work', async () => {
-    const { email } = await newPerson();
+    const { email } = person;
     const hashesFor = async (address: string) => {
       const stop = watchHashes();
       const reply = await ask(
@@ -139,7 +136,7 @@ describe('signing in', () => {
   });
 
   test('requests from pages of other sites are rejected, also for every other change', async () => {
-    const { email, password } = await newPerson();
+    const { email, password } = person;
     for (const headers of [
       { Origin: 'https://evil.test' },
       { Origin: 'null' },
@@ -164,7 +161,7 @@ describe('signing in', () => {
 
 describe('guessing passwords', () => {
   test('is blocked after ten failures for an address from one network, and the owner can sign in from another', async () => {
-    const { email, password } = await newPerson();
+    const { email, password } = person;
     const [attackerNetwork, owner] = [newNetwork(), newNetwork()];
     for (let guess = 0; guess < 10; guess += 1)
       expect(await attempt(email, `guess ${guess}`, attackerNetwork)).toBe(401);
@@ -180,7 +177,7 @@ describe('guessing passwords', () => {
   });
 
   test('in parallel is blocked after as many attempts as in sequence', async () => {
-    const { email } = await newPerson();
+    const { email } = person;
     const network = newNetwork();
     for (let guess = 0; guess < 5; guess += 1) expect(await attempt(email, 'guess', network)).toBe(401);
     // As many as one network may have under way.
@@ -190,7 +187,7 @@ describe('guessing passwords', () => {
   });
 
   test('from many networks blocks the address for everybody for a quarter of an hour', async () => {
-    const { email, password } = await newPerson();
+    const { email, password } = person;
     expect(await attempt(email, 'guess', newNetwork())).toBe(401);
     await knex('sign_in_attempts').increment('attempts', 99);
     expect(await attempt(email, password, newNetwork())).toBe(429);
@@ -199,17 +196,17 @@ describe('guessing passwords', () => {
   });
 
   test('is blocked even if the guesser also signs in to another account', async () => {
-    const [own, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     const network = newNetwork();
     for (let guess = 0; guess < 10; guess += 1) {
       expect(await attempt(other.email, `guess ${guess}`, network)).toBe(401);
-      expect(await attempt(own.email, own.password, network)).toBe(204);
+      expect(await attempt(person.email, person.password, network)).toBe(204);
     }
     expect(await attempt(other.email, other.password, network)).toBe(429);
   });
 
   test('from one IPv6 network counts as from one address', async () => {
-    const { email } = await newPerson();
+    const { email } = person;
     for (let guess = 0; guess < 10; guess += 1)
       expect(await attempt(email, 'guess', `2001:db8::${guess + 1}`)).toBe(401);
     expect(await attempt(email, 'guess', '2001:db8:0:0:ffff::1')).toBe(429);
@@ -218,7 +215,7 @@ describe('guessing passwords', () => {
 
   test('leaves no records after their time', async () => {
     await knex('sign_in_attempts').update({ window_to: new Date(0) });
-    const client = await signIn(portal, await newPerson());
+    const client = await signIn(portal, person);
     await removeOldSignIns(db);
     expect(await knex('sign_in_attempts').where('window_to', '<', new Date(1))).toEqual([]);
     expect((await client.get('/session')).status).toBe(200);
@@ -233,7 +230,6 @@ describe('a session', () => {
     knex('user_sessions as s').join('users as u', 'u.id', 's.user_id').where('u.email', email);
 
   test('is renewed with its cookie while it is used', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     expect((await client.get('/session')).headers['set-cookie']).toBeUndefined();
     await knex.raw("update user_sessions set expires_at = expires_at - interval '2 hours'");
@@ -254,13 +250,12 @@ describe('a session', () => {
   });
 
   test('is invalid after its expiry', async () => {
-    const client = await signIn(portal, await newPerson());
+    const client = await signIn(portal, person);
     await knex('user_sessions').update({ expires_at: knex.fn.now() });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
   });
 
   test('ends seven days after the sign-in, however much it is used', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const [{ days }] = await sessionsOf(person).select(
       knex.raw('extract(epoch from s.ends_at - s.created_at)::float8 / 86400 as days'),
@@ -273,7 +268,6 @@ describe('a session', () => {
   });
 
   test('ends with the next request after its user is removed, and so do invitations', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
     expect(await removeUser(db, person.email, 'test')).toMatchObject({ email: person.email });
@@ -283,7 +277,7 @@ describe('a session', () => {
   });
 
   test('can end other sessions of the same user, and no others', async () => {
-    const [person, other] = [await newPerson(), await newPerson()];
+    const other = await newPerson();
     const [here, there, theirs] = [
       await signIn(portal, person),
       await signIn(portal, person),
@@ -302,7 +296,6 @@ describe('a session', () => {
   });
 
   test('ends with a new password, except the current one, which gets a new cookie', async () => {
-    const person = await newPerson();
     const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
     const [before] = await sessionsOf(person).select('s.token');
     const change = (current: string, next: string) =>
@@ -354,7 +347,6 @@ describe('an invitation', () => {
   });
 
   test('gives an existing user a new password, ends their sessions and voids their other links', async () => {
-    const person = await newPerson();
     const client = await signIn(portal, person);
     const first = await invite(person.email, person.accountId);
     const second = await invite(person.email, person.accountId);

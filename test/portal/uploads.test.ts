@@ -6,7 +6,12 @@ import { lockTables } from '../harness/barriers.ts';
 import { openShop, type Shop } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, db, api, portal } = useStack({ intake: true, worker: true, portal: true });
+const { stack, knex, db, api, portal, shop } = useStack({
+  intake: true,
+  worker: true,
+  portal: true,
+  shop: 'each test',
+});
 
 const texts = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => JSON.stringify({ source_order_id: `${prefix}-${index}` }));
@@ -25,7 +30,6 @@ async function outcomesOf(shop: Shop, receipt_ids: string[]) {
 }
 
 test('a batch is stored and processed; sent again it is replayed, and one order that is wrong is rejected alone', async () => {
-  const shop = await openShop(stack, portal);
   const [first = '', second = ''] = texts('file', 2);
   const orders = [first, '{"customer":"nobody"}', 'no JSON', second];
   const { status, body } = await upload(shop, orders);
@@ -55,7 +59,6 @@ test('a batch is stored and processed; sent again it is replayed, and one order 
 });
 
 test('a file has the same keys as with orders send, so either replays the other', async () => {
-  const shop = await openShop(stack, portal);
   const orders = texts('both', 3);
   const key = batchKey(orders, 7, { strict: false, webhook: false, round: 0 });
   const sent = await api.batch(
@@ -70,7 +73,6 @@ test('a file has the same keys as with orders send, so either replays the other'
 });
 
 test('the same batch from two tabs at the same moment is stored once', async () => {
-  const shop = await openShop(stack, portal);
   const orders = texts('twice', 600);
   const [one, two] = await Promise.all([upload(shop, orders), upload(shop, orders)]);
   expect([one.status, two.status]).toEqual([202, 202]);
@@ -81,7 +83,6 @@ test('the same batch from two tabs at the same moment is stored once', async () 
 });
 
 test('the outcome tells an order that is known with other content, and nothing of another account', async () => {
-  const shop = await openShop(stack, portal);
   const other = await openShop(stack, portal);
   const order = (total: string) => JSON.stringify({ source_order_id: 'changes', total });
   const [first] = idsIn((await upload(shop, [order('1')])).body.results);
@@ -92,7 +93,6 @@ test('the outcome tells an order that is known with other content, and nothing o
 });
 
 test('the preview shows the first orders as they would be written, and stores nothing', async () => {
-  const shop = await openShop(stack, portal);
   const { status, body } = await shop.post('/uploads/preview', {
     orders: ['{"source_order_id":"p-1","customer":{"phone":"0501234567"},"emirate":"Sharjha"}', '{}'],
   });
@@ -111,7 +111,6 @@ test('the preview shows the first orders as they would be written, and stores no
 });
 
 test('a request has at most 1,000 orders and 2,200 kB, and an order that is too long is rejected alone', async () => {
-  const shop = await openShop(stack, portal);
   expect((await upload(shop, texts('many', 1001))).body.code).toBe('invalid_request');
   expect((await upload(shop, ['x'.repeat(2_300_000)])).body.code).toBe('payload_too_large');
   const long = JSON.stringify({ source_order_id: 'long', address: 'x'.repeat(262_144) });
@@ -120,7 +119,6 @@ test('a request has at most 1,000 orders and 2,200 kB, and an order that is too 
 });
 
 test('an account has two uploads at a time, and another account does not wait for them', async () => {
-  const shop = await openShop(stack, portal);
   const other = await openShop(stack, portal);
   const held = await lockTables(knex, 'idempotency_keys');
   const waiting = [0, 1].map((number) => upload(shop, texts(`held-${number}`, 1)));
@@ -136,7 +134,6 @@ test('an account has two uploads at a time, and another account does not wait fo
 });
 
 test('a suspended account takes no file, also from an operator', async () => {
-  const shop = await openShop(stack, portal);
   await setSuspended(db, shop.account.id, true);
   expect((await upload(shop, texts('suspended', 1))).body.code).toBe('account_suspended');
 });

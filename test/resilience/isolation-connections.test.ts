@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
@@ -10,14 +10,10 @@ import { type AttackResult, attack, attackRequest } from '../../verification/ben
 import { outcomeOf } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
-import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import { head, openRaw } from '../harness/raw-http.ts';
 import type { TestAccount } from '../harness/stack.ts';
 
 const isolation = useIsolation();
-const opened: RawConnection[] = [];
-afterEach(() => {
-  for (const { socket } of opened.splice(0)) socket.destroy();
-});
 
 /** The previous attack continues, and no new one starts. */
 const hold = (signal: AbortSignal) =>
@@ -29,7 +25,6 @@ const hold = (signal: AbortSignal) =>
 async function beginSlowBodies(count: number, path: string, key: string): Promise<void> {
   for (let index = 0; index < count; index++) {
     const connection = openRaw(isolation.intakeUrl);
-    opened.push(connection);
     const slow = head(`POST /ingest/${path} HTTP/1.1`, [
       ['Host', 'x'],
       ['Authorization', `Bearer ${key}`],
@@ -167,7 +162,6 @@ test('pages of events that nobody reads', async () => {
   };
   const openUnread = (account: TestAccount) => {
     const connection = openRaw(intakeUrl);
-    opened.push(connection);
     connection.socket.once('data', () => connection.socket.pause());
     const request = head('GET /ingest/events?limit=1000 HTTP/1.1', [
       ['Host', 'x'],

@@ -1,20 +1,15 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let intake: RunningIntake;
-const opened: RawConnection[] = [];
 
 const { stack, knex, account } = useStack({ account: true });
-
-afterEach(async () => {
-  for (const { socket } of opened.splice(0)) socket.destroy();
-  await intake?.close();
-});
 
 const headOf = (target: string, { key }: TestAccount, length: number) =>
   head(`POST ${target} HTTP/1.1`, [
@@ -27,7 +22,6 @@ const headOf = (target: string, { key }: TestAccount, length: number) =>
 /** Sends a request without the last `missing` bytes of its body. */
 function begin(target: string, by: TestAccount, body: string, missing = 0): RawConnection {
   const connection = openRaw(intake.api.url);
-  opened.push(connection);
   connection.socket.write(
     Buffer.concat([headOf(target, by, body.length), Buffer.from(body.slice(0, body.length - missing))]),
   );
@@ -42,7 +36,7 @@ const inFlight = (count: number) =>
 const PATH = '/ingest/orders/batch';
 
 test('every spelling of the batch path uses the slots of batches', async () => {
-  intake = await stack.intake({ MAX_IN_FLIGHT: '64' });
+  intake = closeAfterTest(await stack.intake({ MAX_IN_FLIGHT: '64' }));
   const lock = await knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
@@ -75,7 +69,7 @@ test('every spelling of the batch path uses the slots of batches', async () => {
 });
 
 test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
-  intake = await stack.intake();
+  intake = closeAfterTest(await stack.intake());
   const lock = await knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
   const lists = async (count: number) => {
@@ -110,7 +104,7 @@ const LIMITS = {
 };
 
 test('bodies that together exceed the share of their account are read one after the other', async () => {
-  intake = await stack.intake(LIMITS);
+  intake = closeAfterTest(await stack.intake(LIMITS));
   const halves = Array.from({ length: 4 }, (_, index) =>
     begin(PATH, account, `[{"source_order_id":"half ${index}"}]`.padEnd(60_000, ' '), 30_000),
   );
@@ -124,7 +118,7 @@ test('bodies that together exceed the share of their account are read one after 
 });
 
 test('a body that waits to be read is not considered slow', async () => {
-  intake = await stack.intake(LIMITS);
+  intake = closeAfterTest(await stack.intake(LIMITS));
   const beginTwo = () =>
     ['one', 'two'].map((id) => begin(PATH, account, `[{"source_order_id":"${id}"}]`.padEnd(60_000, ' '), 1));
   const complete = ({ socket }: RawConnection) => socket.write(' ');
@@ -155,7 +149,7 @@ test('a body that waits to be read is not considered slow', async () => {
 });
 
 test('a slow body keeps its bytes only until another account needs them', async () => {
-  intake = await stack.intake(LIMITS);
+  intake = closeAfterTest(await stack.intake(LIMITS));
   const goOn = stopClock();
   const bodyOf = (id: string, length: number) => `[{"source_order_id":"${id}"}]`.padEnd(length, ' ');
   const first = begin(PATH, await stack.account(), bodyOf('slow', 95_000), 1000);

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import type { RunningIntake } from '../harness/stack.ts';
@@ -10,27 +11,16 @@ import { useStack } from '../harness/use-stack.ts';
 /** Far below any timeout, so that the connection never counts as silent. */
 const DRIP_MS = 50;
 let intake: RunningIntake;
-const opened: RawConnection[] = [];
-const drips: NodeJS.Timeout[] = [];
 
 const { stack, knex, account } = useStack({ account: true });
 
-afterEach(async () => {
-  for (const drip of drips.splice(0)) clearInterval(drip);
-  for (const { socket } of opened.splice(0)) socket.destroy();
-  await intake?.close();
-});
-
-function open(): RawConnection {
-  const connection = openRaw(intake.api.url);
-  opened.push(connection);
-  return connection;
-}
+const open = (): RawConnection => openRaw(intake.api.url);
 
 /** Sends `bytes` one at a time, and then spaces, until the connection ends. */
 function drip({ socket }: RawConnection, bytes = ''): void {
   let sent = 0;
-  drips.push(setInterval(() => !socket.destroyed && socket.write(bytes[sent++] ?? ' '), DRIP_MS));
+  const dripping = setInterval(() => !socket.destroyed && socket.write(bytes[sent++] ?? ' '), DRIP_MS);
+  closeAfterTest({ close: async () => clearInterval(dripping) });
 }
 
 const orderHead = (...headers: [string, string | number][]) =>
@@ -60,7 +50,7 @@ test('the head of a request gets half of its time', () => {
 
 describe('a sender of single bytes', () => {
   test('is cut off with 408 in the request line or headers', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '2s' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '2s' }));
     const heads = ['POST /ingest/orders?', 'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nX: '];
     const slow = heads.map((begin) => {
       const connection = open();
@@ -77,7 +67,7 @@ describe('a sender of single bytes', () => {
     ['a body of announced length', ['Content-Length', 10_000], ''],
     ['a body in chunks', ['Transfer-Encoding', 'chunked'], '1\r\n \r\n'.repeat(1000)],
   ] as const)('of %s is cut off with 408, blocks no slot and leaves nothing behind', async (_what, framing, bytes) => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '4s', MAX_IN_FLIGHT: '4' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '4s', MAX_IN_FLIGHT: '4' }));
     const before = await countStored(knex);
     const slow = [open(), open(), open(), open()];
     for (const connection of slow) {
@@ -96,7 +86,7 @@ describe('a sender of single bytes', () => {
   });
 
   test('of a body that was already rejected holds no slot and is cut off', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '1s', MAX_IN_FLIGHT: '1' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '1s', MAX_IN_FLIGHT: '1' }));
     const slow = open();
     slow.socket.write(orderHead(['Content-Length', 10_000_000]));
     drip(slow);
@@ -107,7 +97,7 @@ describe('a sender of single bytes', () => {
   });
 
   test('of a second request does not affect the order and the reply of the first', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '1s' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '1s' }));
     const both = open();
     sendOrder(both, '{"source_order_id":"before a slow one"}', ['Prefer', 'wait=2']);
     both.socket.write('POST /ingest/orders HTTP/1.1\r\nX: ');
@@ -118,7 +108,7 @@ describe('a sender of single bytes', () => {
 });
 
 test('the bytes of a body are released when a connection with several pipelined requests breaks', async () => {
-  intake = await stack.intake();
+  intake = closeAfterTest(await stack.intake());
   const bytes = () => readGauge(intake.adminUrl, 'intake_body_bytes_in_flight');
   const broken = open();
   sendOrder(broken, '{"source_order_id":"waits"}', ['Prefer', 'wait=30']);
@@ -132,7 +122,7 @@ test('the bytes of a body are released when a connection with several pipelined 
 
 describe('a connection', () => {
   test('that is silent before or after a request is closed', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '2s', IDLE_TIMEOUT: '1s' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '2s', IDLE_TIMEOUT: '1s' }));
     const used = await until('one is served', async () => {
       const connection = open();
       return (await isServed(connection)) && connection;
@@ -141,7 +131,7 @@ describe('a connection', () => {
   });
 
   test('that is silent does not block others, not even a thousand of them', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '1h', IDLE_TIMEOUT: '1h' });
+    intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '1h', IDLE_TIMEOUT: '1h' }));
     const idle: RawConnection[] = [];
     while (idle.length < 1000) {
       // At most as many at once as fit into the listen backlog.
@@ -154,7 +144,7 @@ describe('a connection', () => {
   });
 
   test('that reads no replies is closed', async () => {
-    intake = await stack.intake({ IDLE_TIMEOUT: '500ms', MAX_CONNECTIONS: '1' });
+    intake = closeAfterTest(await stack.intake({ IDLE_TIMEOUT: '500ms', MAX_CONNECTIONS: '1' }));
     const unread = await until('it has the only slot', async () => {
       const connection = open();
       return (await isServed(connection)) && connection;
@@ -165,7 +155,7 @@ describe('a connection', () => {
   });
 
   test('that waits for an outcome may be silent for longer', async () => {
-    intake = await stack.intake({ IDLE_TIMEOUT: '500ms' });
+    intake = closeAfterTest(await stack.intake({ IDLE_TIMEOUT: '500ms' }));
     const waiting = open();
     sendOrder(waiting, '{"source_order_id":"patient"}', ['Prefer', 'wait=2']);
     expect((await waiting.reply())?.status).toBe(202);
@@ -173,7 +163,7 @@ describe('a connection', () => {
 });
 
 test('above MAX_CONNECTIONS is closed at once and counted, and a free place is used again', async () => {
-  intake = await stack.intake({ MAX_CONNECTIONS: '5' });
+  intake = closeAfterTest(await stack.intake({ MAX_CONNECTIONS: '5' }));
   const inside: RawConnection[] = [];
   await until('all connections are used', async () => {
     const connection = open();

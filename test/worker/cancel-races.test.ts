@@ -8,7 +8,6 @@ import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Reply } from '../harness/api.ts';
 import {
   closeBarrier,
-  type Hold,
   hold,
   installBarriers,
   untilPostponed,
@@ -27,8 +26,7 @@ const BY = 'reviewer@shop.example';
 const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 /** One intake decides an account's cancellations one request at a time. */
 let otherIntake: RunningIntake;
-let holds: Hold[] = [];
-let workers: RunningWorker[] = [];
+const workers: RunningWorker[] = [];
 
 const { stack, knex, db, intake, api, account } = useStack({ intake: true, account: 'each test' });
 
@@ -37,16 +35,8 @@ beforeAll(async () => {
   await installBarriers(knex);
   await waitForLocksWithoutLimit(knex);
 });
-afterEach(async () => {
-  for (const { release } of holds) await release();
-  for (const { close } of workers) await close();
-  [holds, workers] = [[], []];
-});
+afterEach(() => stopWorkers());
 
-const keep = (hold: Hold): Hold => {
-  holds.push(hold);
-  return hold;
-};
 const startWorker = async (settings: Record<string, string> = {}) => {
   const worker = await stack.worker(settings);
   workers.push(worker);
@@ -95,7 +85,7 @@ async function race<First, Second>(
   second: (order: Written) => Promise<Second>,
 ): Promise<{ order: Written; first: First; second: Second }> {
   const order = await prepare();
-  const lock = keep(await hold(knex, `select from orders where order_id = ${order.orderId} for update`));
+  const lock = await hold(knex, `select from orders where order_id = ${order.orderId} for update`);
   const began = first(order);
   await whoWait(knex, 1, 'transactionid');
   const followed = second(order);
@@ -111,7 +101,7 @@ describe('against the write of its order', () => {
   test('the write first: the cancellation waits for it, and the order is cancelled', async () => {
     const id = newId('written-first');
     await startWorker(ONE_BY_ONE);
-    const barrier = keep(await closeBarrier(knex, 'orders written'));
+    const barrier = await closeBarrier(knex, 'orders written');
     const receiptId = await post({ source_order_id: id });
     await whoWait(knex, 1, 'advisory');
     const cancelled = cancel(id);
@@ -128,7 +118,7 @@ describe('against the write of its order', () => {
 
   test('the cancellation first: the worker puts the order off, and then writes it as cancelled', async () => {
     const id = newId('cancelled-first');
-    const barrier = keep(await closeBarrier(knex, 'orders written'));
+    const barrier = await closeBarrier(knex, 'orders written');
     const held = cancel(id, 'too late');
     await whoWait(knex, 1, 'advisory');
     const receiptId = await post({ source_order_id: id });
@@ -146,7 +136,7 @@ describe('against the write of its order', () => {
   test('two workers with two receipts of a held order: one writes it as cancelled, the other receipt is its duplicate', async () => {
     const id = newId('two-receipts');
     expect(outcomeOf(await cancel(id))).toBe('held');
-    const barrier = keep(await closeBarrier(knex, 'orders written'));
+    const barrier = await closeBarrier(knex, 'orders written');
     await startWorker({ ...ONE_BY_ONE, SWEEP_INTERVAL: '200ms' });
     await startWorker({ ...ONE_BY_ONE, SWEEP_INTERVAL: '200ms' });
     const first = await post({ source_order_id: id });
@@ -261,7 +251,7 @@ describe('against a decision', () => {
 
   test('dispatched while it is cancelled: it becomes a request', async () => {
     const order = await confirmUndoable();
-    const publisher = keep(await hold(knex, `delete from undispatched_orders where order_id = ${order.orderId}`));
+    const publisher = await hold(knex, `delete from undispatched_orders where order_id = ${order.orderId}`);
     const cancelled = cancelOrder(order);
     await whoWait(knex, 1, 'transactionid');
     await publisher.release();
@@ -274,7 +264,7 @@ describe('against a decision', () => {
     const order = await write();
     await review(order, 'confirmed');
     await makeReviewOlder(knex, [order.orderId], 60);
-    const commit = keep(await hold(knex, 'select pg_advisory_xact_lock(79)'));
+    const commit = await hold(knex, 'select pg_advisory_xact_lock(79)');
     await knex.raw(`
       create function stall_commit() returns trigger language plpgsql set lock_timeout = 0 as
       $$ begin perform pg_advisory_xact_lock_shared(79); return null; end $$;
@@ -313,7 +303,7 @@ describe('against another change', () => {
 
   test('a changed delivery while it is cancelled: the order stays cancelled and shows the changes', async () => {
     const order = await write();
-    const lock = keep(await hold(knex, `select from orders where order_id = ${order.orderId} for update`));
+    const lock = await hold(knex, `select from orders where order_id = ${order.orderId} for update`);
     const worker = await startWorker({ SWEEP_INTERVAL: '200ms' });
     const receiptId = await post({ source_order_id: order.id, total: 8 });
     await untilPostponed(worker);
@@ -341,7 +331,7 @@ describe('against another change', () => {
 
   test('two cancellations of an unknown order at once hold one', async () => {
     const id = newId('unknown');
-    const barrier = keep(await closeBarrier(knex, 'orders written'));
+    const barrier = await closeBarrier(knex, 'orders written');
     const first = cancel(id);
     await whoWait(knex, 1, 'advisory');
     const second = cancel(id, undefined, otherIntake);
@@ -396,10 +386,10 @@ describe('against an erasure', () => {
     const first = await write(CUSTOMER_MEMBERS);
     const id = newId('held-replaced');
     expect(outcomeOf(await cancel(id, WITH_PHONE))).toBe('held');
-    const lock = keep(await hold(knex, `select from orders where order_id = ${first.orderId} for update`));
+    const lock = await hold(knex, `select from orders where order_id = ${first.orderId} for update`);
     const erased = erase(stack, account, '--phone', PHONE);
     await whoWait(knex, 1, 'transactionid');
-    const barrier = keep(await closeBarrier(knex, 'orders written'));
+    const barrier = await closeBarrier(knex, 'orders written');
     await startWorker(ONE_BY_ONE);
     const receiptId = await post({ source_order_id: id });
     await whoWait(knex, 1, 'advisory');

@@ -4,13 +4,12 @@ import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts'
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
-import type { Child } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { writeDuplicates } from '@orders/worker/changed-deliveries/write-duplicates.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import type { Knex } from 'knex';
-import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
+import { hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { startApp } from '../harness/processes.ts';
 import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
@@ -21,8 +20,6 @@ const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
 let trx: Knex.Transaction;
-let held: Hold | undefined;
-let killedWorker: Child | undefined;
 
 const { stack, knex, db, api, account } = useStack({ stack: 'each test', intake: true, account: true });
 
@@ -31,9 +28,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   if (!trx?.isCompleted()) await trx?.rollback();
-  await held?.release();
-  await killedWorker?.stop('SIGKILL');
-  held = killedWorker = undefined;
 });
 
 const begin = async () => {
@@ -56,8 +50,8 @@ test('duplicates of a batch whose worker is killed after its orders are written 
   ]);
   const { body } = await api.batch(account, orders.flat());
   for (const [index, { receipt_id }] of body.results.entries()) ids[receipt_id] = index % 2 ? 'duplicate' : 'written';
-  held = await hold(knex, 'lock table changed_deliveries in share row exclusive mode');
-  killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
+  const held = await hold(knex, 'lock table changed_deliveries in share row exclusive mode');
+  const killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');
   await until('all new orders are written', async () => {
     const written = await knex('orders').where({ account_id: account.id });

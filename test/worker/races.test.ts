@@ -1,25 +1,17 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
-import type { Child } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import { run } from '../cli/run.ts';
-import {
-  type BarrierName,
-  closeBarrier,
-  type Hold,
-  hold,
-  installBarriers,
-  untilPostponed,
-  whoWait,
-} from '../harness/barriers.ts';
+import { type BarrierName, closeBarrier, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { type RunningWorker, type TestAccount, withStack } from '../harness/stack.ts';
+import { type TestAccount, withStack } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */
@@ -27,37 +19,20 @@ const HELD_UP = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 
 describeQueues('forced races between workers, the queue on %s', (kind) => {
   let account: TestAccount;
-  let workers: RunningWorker[] = [];
-  let processes: Child[] = [];
-  let holds: Hold[] = [];
 
-  const { stack, intake } = useStack({ queue: kind, intake: true });
+  const { stack, knex, intake } = useStack({ queue: kind, intake: true });
 
   beforeAll(async () => {
-    await installBarriers(stack.database.knex);
-  });
-  afterEach(async () => {
-    for (const { release } of holds) await release();
-    for (const worker of workers) await worker.close();
-    for (const child of processes) await child.stop('SIGKILL');
-    workers = [];
-    processes = [];
-    holds = [];
+    await installBarriers(knex);
   });
 
-  const keep = (hold: Hold): Hold => {
-    holds.push(hold);
-    return hold;
-  };
-  const shut = async (barrier: BarrierName) => keep(await closeBarrier(stack.database.knex, barrier));
-
-  const startWorker = async (settings: Record<string, string> = HELD_UP) => {
-    workers.push(await stack.worker(settings));
-  };
+  const shut = (barrier: BarrierName) => closeBarrier(knex, barrier);
+  const startWorker = async (settings: Record<string, string> = HELD_UP) =>
+    closeAfterTest(await stack.worker(settings));
   const startProcess = async (settings: Record<string, string>) => {
     const adminPort = await freePort();
     const child = await startApp('worker', { ...stack.env, ...settings, ADMIN_PORT: String(adminPort) });
-    processes.push(child);
+    closeAfterTest({ close: () => child.stop('SIGKILL') });
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).text();
     return { child, ask };
   };
@@ -69,13 +44,8 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   const sendMany = (name: string, count: number, from = intake) =>
     Promise.all(Array.from({ length: count }, (_, index) => send(`${name}-${index}`, from)));
   const row = (receiptId: string) =>
-    stack.database
-      .knex('receipts')
-      .select('*', stack.database.knex.raw('xmin::text'))
-      .where({ receipt_id: receiptId })
-      .first();
-  const outboxRowOf = (receiptId: string) =>
-    stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
+    knex('receipts').select('*', knex.raw('xmin::text')).where({ receipt_id: receiptId }).first();
+  const outboxRowOf = (receiptId: string) => knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
   const sendWakeUp = async (wakeUp: WakeUp) => {
     const producer = openProducer({ url: stack.queue.url });
     producer.wakeUp('prompt', wakeUp);
@@ -99,7 +69,6 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   const all = (receiptIds: string[], state: string) => Object.fromEntries(receiptIds.map((id) => [id, state]));
 
   test('the second of two workers with the same job claims nothing and keeps the outbox row', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const intakeWithoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9', SWEEP_AFTER: '10m' });
     const receiptIds = (await sendMany('one-job', 20, intakeWithoutQueue)).toSorted();
@@ -123,7 +92,6 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('a worker that resumes after its lease expired changes nothing, because another worker wrote its receipt', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const barrier = await shut('receipts claimed');
     const { child, ask } = await startProcess({ ...HELD_UP, LEASE: '300ms' });
@@ -150,10 +118,9 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('a wake-up of the sweeper during a write and after its lease causes no second order', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     // This lock blocks only writes, because other work of a worker reads orders.
-    const table = keep(await hold(knex, 'lock table orders in share row exclusive mode'));
+    const table = await hold(knex, 'lock table orders in share row exclusive mode');
     const barrier = await shut('orders written');
     await startWorker();
     const receiptId = await sendLeased('swept');
@@ -183,9 +150,8 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('two workers that write one source_order_id at the same time create one order and its duplicate', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
-    for (let count = 0; count < 2; count++) await startWorker();
+    const workers = [await startWorker(), await startWorker()];
     const barrier = await shut('orders written');
     const first = await send('same-moment');
     await whoWait(knex, 1, 'advisory');
@@ -198,18 +164,17 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('orders whose keys another transaction is writing delay no order of another account', async () => {
-    const { knex } = stack.database;
     const other = await stack.account();
     account = await stack.account();
-    await startWorker({ SWEEP_INTERVAL: '10m' });
+    const worker = await startWorker({ SWEEP_INTERVAL: '10m' });
     const ids = [1, 2, 3].map((number) => `held-${number}`);
     const [{ key_id }] = await knex('api_keys').where({ account_id: account.id });
     const cancelThem = `select * from cancel_orders(${account.id}, ${key_id}, null, '{${ids}}', array_fill(null::text, '{3}'))`;
-    const keys = keep(await hold(knex, cancelThem));
+    const keys = await hold(knex, cancelThem);
     const held: string[] = [];
     for (const id of ids) {
       held.push(await send(id));
-      await untilPostponed(workers, held.length);
+      await untilPostponed(worker, held.length);
     }
     const { body } = await intake.api.order(other, { source_order_id: 'of another' });
     expect((await intake.api.final(other, body.receipt_id)).body).toMatchObject({ status: 'written' });
@@ -219,9 +184,8 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('if the first of these workers is cut off before its commit, the order is written once', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
-    for (let count = 0; count < 2; count++) await startWorker();
+    const workers = [await startWorker(), await startWorker()];
     const barrier = await shut('orders written');
     const first = await send('cut-off');
     const [backend] = await whoWait(knex, 1, 'advisory');
@@ -244,7 +208,6 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
   });
 
   test('a worker that gets SIGTERM finishes its batch, exits with 0, and leaves later receipts untouched', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const barrier = await shut('orders written');
     // It sweeps, because a slow machine may lose a wake-up.
