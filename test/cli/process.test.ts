@@ -5,24 +5,17 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { makeDirectory } from '../harness/directory.ts';
-import type { Outcome } from '../harness/run-command.ts';
+import { MAIN, type Outcome, spawnCommand } from '../harness/run-command.ts';
 import { expectDecent, useCli } from './run.ts';
 
 const cli = useCli();
-const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
-
 /** Runs a command as an operator does, in its own process. */
 async function runProcess(argv: string[], env: Record<string, string>): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
-    env: { ...baseEnvironment(), NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  expectDecent({ code, stdout, stderr });
-  return { code, stdout, stderr };
+  const outcome = await spawnCommand(argv, { NODE_ENV: 'production', ...env }).ended;
+  expectDecent(outcome);
+  return outcome;
 }
 
 test('exit codes and streams are those of a real process, which ends', async () => {
@@ -40,11 +33,7 @@ test.each(['send', 'events'])('%s, for senders, loads no driver of a database or
   const directory = makeDirectory();
   const list = join(directory, 'modules');
   const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
-  const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
-    env: { ...baseEnvironment(), LOADED_MODULES: list },
-    stdio: 'ignore',
-  });
-  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(await spawnCommand([command, '--help'], { LOADED_MODULES: list }, '', flags).ended).toMatchObject({ code: 0 });
   const loaded = await readFile(list, 'utf8');
   expect(loaded).toContain('/commander/');
   expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
@@ -79,11 +68,8 @@ test('a full disk is reported in one line, and a failure to write that line is i
 
 test('a reader that closes the pipe early is no error', async () => {
   await cli.knex.raw("insert into accounts (name) select repeat('x', 150) from generate_series(1, 3000)");
-  const child = spawn(process.execPath, [MAIN, 'accounts', 'list', '--json'], {
-    env: { ...baseEnvironment(), NODE_ENV: 'production', DATABASE_URL: cli.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const env = { NODE_ENV: 'production', DATABASE_URL: cli.url };
+  const { child, ended } = spawnCommand(['accounts', 'list', '--json'], env);
   child.stdout.once('data', () => child.stdout.destroy());
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  expect([code, stderr]).toEqual([0, '']);
+  expect(await ended).toMatchObject({ code: 0, stderr: '' });
 });

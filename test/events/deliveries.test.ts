@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   createEndpoint,
   enableEndpoint,
@@ -21,6 +21,11 @@ const { stack, knex, db, api, notifier } = useStack({ intake: true, worker: true
 
 /** An account with events, and an endpoint that keeps what it receives. */
 const subscribe = (types: EventType[] | null = null) => subscribeTo(stack, types);
+
+let subscription: Subscription;
+beforeEach(async () => {
+  subscription = await subscribe();
+});
 
 let orders = 0;
 
@@ -68,7 +73,6 @@ const failed = (subscription: Subscription, count: number) =>
 
 describe('an event is delivered', () => {
   test('as it is in the event log, signed by Standard Webhooks', async () => {
-    const subscription = await subscribe();
     await send(subscription.account);
     await received(subscription, 1);
     const [delivery] = subscription.receiver.received;
@@ -88,7 +92,6 @@ describe('an event is delivered', () => {
   });
 
   test('once, for each event after the creation of the endpoint', async () => {
-    const subscription = await subscribe();
     const ids = await send(subscription.account, 300);
     await received(subscription, 300);
     await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
@@ -128,7 +131,6 @@ describe('an attempt that fails', () => {
     ['a status', 500, 'refused_status', 500],
     ['a redirect', 302, 'redirect', 302],
   ])('by %s is retried with the same id and body', async (_name, status, error, logged) => {
-    const subscription = await subscribe();
     subscription.receiver.respond(status);
     await send(subscription.account);
     const [attempt] = await failed(subscription, 1);
@@ -144,7 +146,6 @@ describe('an attempt that fails', () => {
   });
 
   test('by a reset connection is retried', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond((_received, response) => response.destroy());
     await send(subscription.account);
     const [attempt] = await failed(subscription, 1);
@@ -152,7 +153,6 @@ describe('an attempt that fails', () => {
   });
 
   test('is retried after five seconds, and by the schedule', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond(500);
     await send(subscription.account);
     await failed(subscription, 1);
@@ -171,7 +171,6 @@ describe('an attempt that fails', () => {
   });
 
   test('waits as long as Retry-After says', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond((_received, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
     await send(subscription.account);
     await failed(subscription, 1);
@@ -182,7 +181,6 @@ describe('an attempt that fails', () => {
   });
 
   test('makes an endpoint get few attempts, and every event once it works', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond(500);
     const ids = await send(subscription.account, 150);
     // The first round has ten attempts, and each later one has one.
@@ -202,7 +200,6 @@ describe('an attempt that fails', () => {
   });
 
   test('of one event does not delay other events', async () => {
-    const subscription = await subscribe();
     const ids = await send(subscription.account, 1);
     await received(subscription, 1);
     const poison = `order-${orders + 5}`;
@@ -220,7 +217,6 @@ describe('an attempt that fails', () => {
 
 describe('events that the receiver refuses', () => {
   test('do not hold up the others, however many there are', async () => {
-    const subscription = await subscribe();
     const isRefused = (id: string) => Number(id.split('-')[1]) % 3 === 0;
     subscription.receiver.respond(({ event }, response) =>
       response.writeHead(isRefused(event.data.source_order_id) ? 400 : 204).end(),
@@ -247,7 +243,6 @@ describe('events that the receiver refuses', () => {
   });
 
   test('do not hold up new ones while the endpoint counts as failing', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond(({ event }, response) =>
       response.writeHead(event.data.source_order_id.startsWith('refused') ? 400 : 204).end(),
     );
@@ -272,7 +267,6 @@ describe('events that the receiver refuses', () => {
   });
 
   test('are retried early only after the first recovery', async () => {
-    const subscription = await subscribe();
     const waiting = () => knex('waiting_deliveries').where({ endpoint_number: subscription.endpoint.endpoint_number });
     subscription.receiver.respond(400);
     await send(subscription.account, 3);
@@ -314,7 +308,6 @@ describe('an endpoint is disabled', () => {
       ?.samples.find(({ labels }) => labels.reason === 'gone')?.value ?? 0;
 
   test('by 410, and continues where it was once enabled', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond(410);
     const before = await disabledByNow();
     const ids = await send(subscription.account, 40);
@@ -345,7 +338,6 @@ describe('an endpoint is disabled', () => {
   });
 
   test('after five days without a success', async () => {
-    const subscription = await subscribe();
     subscription.receiver.respond(500);
     await send(subscription.account);
     await failed(subscription, 1);
@@ -357,7 +349,6 @@ describe('an endpoint is disabled', () => {
   });
 
   test('by a person, and still gets test events', async () => {
-    const subscription = await subscribe();
     expect(await pauseEndpoint(db, subscription.endpoint)).toBe(true);
     await send(subscription.account);
     await until('the event waits', async () => (await stateOf(subscription)).pending === 1);
@@ -377,7 +368,6 @@ describe('an endpoint is disabled', () => {
 });
 
 test('two requests for a test get the same event, and do not end a pause that the receiver asked for', async () => {
-  const subscription = await subscribe();
   subscription.receiver.respond((_received, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
   await send(subscription.account, 1);
   await failed(subscription, 1);
@@ -398,7 +388,6 @@ test('two requests for a test get the same event, and do not end a pause that th
 });
 
 test('deliveries are signed with both secrets during a rotation', async () => {
-  const subscription = await subscribe();
   const { endpoint, receiver, account } = subscription;
   const secret = await rotateEndpointSecret(db, stack.secretsKey, endpoint, 60_000);
   await send(account);
@@ -416,7 +405,6 @@ test('deliveries are signed with both secrets during a rotation', async () => {
 });
 
 test('a range of events is delivered again', async () => {
-  const subscription = await subscribe();
   await send(subscription.account, 5);
   await received(subscription, 5);
   await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
@@ -427,7 +415,6 @@ test('a range of events is delivered again', async () => {
 });
 
 test('a removed endpoint gets nothing', async () => {
-  const subscription = await subscribe();
   expect(await removeEndpoint(db, subscription.endpoint)).toBe(true);
   expect(await requestTest(db, subscription.endpoint)).toBeNull();
   const other = await subscribe();
@@ -438,7 +425,6 @@ test('a removed endpoint gets nothing', async () => {
 });
 
 test('events that are too old are skipped', async () => {
-  const subscription = await subscribe();
   subscription.receiver.respond(500);
   await send(subscription.account, 1);
   await failed(subscription, 1);

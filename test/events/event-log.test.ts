@@ -19,13 +19,12 @@ import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-const { stack, knex, db, api, worker } = useStack({ intake: true, worker: true });
-
-async function accountWithEvents(): Promise<TestAccount> {
-  const account = await stack.account();
-  expect(await setEvents(db, account.id, true)).toBe(true);
-  return account;
-}
+const { stack, knex, db, api, worker, account } = useStack({
+  intake: true,
+  worker: true,
+  account: 'each test',
+  events: true,
+});
 
 let orders = 0;
 
@@ -60,7 +59,6 @@ const typesOf = (events: { type: string }[]) => events.map(({ type }) => type);
 
 describe('an event is recorded', () => {
   test('for a written order, with its warnings and without what the sender sent', async () => {
-    const account = await accountWithEvents();
     const { id, receiptId, orderId } = await send(account, {
       customer: { name: 'Aisha Khan', phone: '12', 'friend Zayed': 1 },
       Zayed: 'Aisha',
@@ -86,7 +84,6 @@ describe('an event is recorded', () => {
   });
 
   test('with at most a hundred warnings', async () => {
-    const account = await accountWithEvents();
     await send(account, Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, 1])));
     const [event] = await read(account, 1);
     expect(event.data.warnings).toHaveLength(101);
@@ -94,7 +91,6 @@ describe('an event is recorded', () => {
   });
 
   test('for a duplicate, with what changed', async () => {
-    const account = await accountWithEvents();
     const first = await send(account, { address: 'Villa 1', items: [{ name: 'Lamp' }] });
     const same = await send(account, { source_order_id: first.id, address: 'Villa 1', items: [{ name: 'Lamp' }] });
     const changed = await send(account, { source_order_id: first.id, address: 'Villa 2', items: [{ name: 'Lamp' }] });
@@ -117,7 +113,6 @@ describe('an event is recorded', () => {
   });
 
   test('for a dead receipt, with its error', async () => {
-    const account = await accountWithEvents();
     const headers = { 'Idempotency-Key': 'constant' };
     await api.order(account, { source_order_id: 'key-1' }, headers);
     const { body } = await api.order(account, { source_order_id: 'key-2' }, headers);
@@ -128,7 +123,6 @@ describe('an event is recorded', () => {
   });
 
   test('for each decision of a reviewer, and for a cancellation', async () => {
-    const account = await accountWithEvents();
     const { id, orderId, receiptId } = await send(account, { address: 'Villa 1' });
     await editStoredOrder(db, { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
     await review(account, orderId, 'rejected', 'sold out');
@@ -152,7 +146,6 @@ describe('an event is recorded', () => {
   });
 
   test('for an order whose cancellation was held: it is written, then cancelled', async () => {
-    const account = await accountWithEvents();
     const id = `held-${++orders}`;
     expect((await api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
     await send(account, { source_order_id: id });
@@ -162,7 +155,6 @@ describe('an event is recorded', () => {
 
 describe('a confirmation is published', () => {
   test('when dispatching can see the order, and not before', async () => {
-    const account = await accountWithEvents();
     const { orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
@@ -173,7 +165,6 @@ describe('a confirmation is published', () => {
   });
 
   test('also while an older transaction is open', async () => {
-    const account = await accountWithEvents();
     const { orderId } = await send(account);
     await read(account, 1);
     const older = await knex.transaction();
@@ -189,7 +180,6 @@ describe('a confirmation is published', () => {
   });
 
   test.each(['undone', 'cancelled'])('never if it was %s in time', async (how) => {
-    const account = await accountWithEvents();
     const { id, orderId } = await send(account);
     await review(account, orderId, 'confirmed');
     if (how === 'undone') await undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
@@ -202,7 +192,6 @@ describe('a confirmation is published', () => {
   });
 
   test('never if it was undone after events were disabled', async () => {
-    const account = await accountWithEvents();
     const { orderId } = await send(account);
     await review(account, orderId, 'confirmed');
     await setEvents(db, account.id, false);
@@ -214,7 +203,6 @@ describe('a confirmation is published', () => {
   });
 
   test('before the request to cancel the order', async () => {
-    const account = await accountWithEvents();
     const { id, orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
@@ -227,7 +215,6 @@ describe('a confirmation is published', () => {
 });
 
 test('undoing a rejection publishes order.reopened', async () => {
-  const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
   await undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
@@ -236,7 +223,6 @@ test('undoing a rejection publishes order.reopened', async () => {
 
 describe('the event log', () => {
   test('is read in pages without gaps', async () => {
-    const account = await accountWithEvents();
     await api.batch(
       account,
       Array.from({ length: 25 }, (_, index) => ({ source_order_id: `page-${index}` })),
@@ -257,7 +243,6 @@ describe('the event log', () => {
   });
 
   test('ends a page at about a megabyte', async () => {
-    const account = await accountWithEvents();
     await knex.raw(
       `insert into events select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'large', n,
          jsonb_build_object('warnings', jsonb_build_array(jsonb_build_object('pointer', repeat(md5(n::text), 3000), 'code', 'x')))
@@ -278,7 +263,6 @@ describe('the event log', () => {
   });
 
   test('waits for the next event', async () => {
-    const account = await accountWithEvents();
     const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
     await send(account);
     const { body, headers } = await waiting;
@@ -290,7 +274,6 @@ describe('the event log', () => {
   });
 
   test('skips all that is stored after "newest"', async () => {
-    const account = await accountWithEvents();
     expect((await api.events(account, 'after=newest')).body).toEqual({ events: [], next: '0', more: false });
     await send(account);
     await read(account, 1);
@@ -298,7 +281,6 @@ describe('the event log', () => {
   });
 
   test('has a gap after a restore, and waits for the event behind it', async () => {
-    const account = await accountWithEvents();
     await send(account);
     await send(account);
     await read(account, 2);
@@ -317,7 +299,7 @@ describe('the event log', () => {
   });
 
   test('ends a wait when events are disabled', async () => {
-    const [account, other] = [await accountWithEvents(), await accountWithEvents()];
+    const other = await stack.account({ events: true });
     const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
     const longer = api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
     // The wait may not have begun yet; the reply is the same.
@@ -329,7 +311,7 @@ describe('the event log', () => {
   });
 
   test('is only that of the account', async () => {
-    const [account, other] = [await accountWithEvents(), await accountWithEvents()];
+    const other = await stack.account({ events: true });
     await send(account);
     await read(account, 1);
     expect((await api.events(other)).body).toEqual({ events: [], next: '0', more: false });
@@ -345,7 +327,6 @@ describe('the event log', () => {
     ['limit=1001', 'limit'],
     ['limit=ten', 'limit'],
   ])('refuses ?%s', async (query, parameter) => {
-    const account = await accountWithEvents();
     const { status, body } = await api.events(account, query);
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_query' });
     expect(body.detail).toContain(`"${parameter}"`);
@@ -427,8 +408,7 @@ test('an account without events adds no row', async () => {
 });
 
 test('an event that an erasure changes keeps its place, and delays no other account', async () => {
-  const account = await accountWithEvents();
-  const other = await accountWithEvents();
+  const other = await stack.account({ events: true });
   const rows = ['first', 'second'].map((source_order_id) => ({
     account_id: account.id,
     due_at: knex.raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
@@ -467,8 +447,7 @@ test('an event that an erasure changes keeps its place, and delays no other acco
 });
 
 test('a log whose counter another session locks delays no other account', async () => {
-  const account = await accountWithEvents();
-  const other = await accountWithEvents();
+  const other = await stack.account({ events: true });
   const locking = await knex.transaction();
   try {
     await locking('event_logs').where({ account_id: account.id }).forUpdate();
@@ -485,7 +464,6 @@ test('a log whose counter another session locks delays no other account', async 
 });
 
 test('an erasure removes reasons from events', async () => {
-  const account = await accountWithEvents();
   const { id, orderId, receiptId } = await send(account, { customer: { phone: '+971501234567' } });
   await review(account, orderId, 'rejected', 'Aisha moved');
   await read(account, 2);
@@ -513,7 +491,6 @@ test('an erasure removes reasons from events', async () => {
 });
 
 test('events that are removed while a page is read are not skipped', async () => {
-  const account = await accountWithEvents();
   await send(account);
   await send(account);
   await read(account, 2);
@@ -539,7 +516,6 @@ test('events that are removed while a page is read are not skipped', async () =>
 });
 
 test('old events are removed, and older cursors are refused', async () => {
-  const account = await accountWithEvents();
   await send(account);
   await send(account);
   await read(account, 2);

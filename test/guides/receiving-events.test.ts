@@ -16,7 +16,7 @@ import { Webhook } from 'standardwebhooks';
 import { makeDirectory } from '../harness/directory.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
-import { MAIN } from '../harness/send.ts';
+import { MAIN } from '../harness/run-command.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 

@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import { setEvents } from '@orders/database/events/event-logs.ts';
 import { findMarkers } from './marked-order.ts';
 import { runOrders } from './run-command.ts';
 import type { Stack, TestAccount } from './stack.ts';
@@ -32,13 +31,6 @@ export const CUSTOMER_MEMBERS = {
 };
 /** Members of an order that an erasure keeps. */
 export const NOT_ERASED = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
-
-/** An account whose events are recorded, so that they are searched too. */
-export async function accountWithEvents(stack: Stack): Promise<TestAccount> {
-  const account = await stack.account();
-  await setEvents(stack.database.db, account.id, true);
-  return account;
-}
 
 /** @param by flags that identify the customer, such as `--phone` and a number. */
 export async function erase(stack: Stack, account: TestAccount, ...by: string[]) {

@@ -1,38 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { beforeAll } from '@jest/globals';
-import { baseEnvironment } from '@orders/test-services/child.ts';
+import { beforeAll, beforeEach } from '@jest/globals';
 import { installBarriers } from './barriers.ts';
 import { QUEUE_KIND } from './queue.ts';
-import { runCommand } from './run-command.ts';
+import { envOf, type Outcome, runCommand, type Sender, spawnCommand } from './run-command.ts';
 import type { TestAccount } from './stack.ts';
+import { standIn } from './stand-in.ts';
 import { useStack } from './use-stack.ts';
-
-/** The main file of the CLI. */
-export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
-
-/** Output and exit code of a run of `orders send`. */
-export interface Sent {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** A running `orders send`. */
-export interface Sending {
-  kill(signal: NodeJS.Signals): void;
-  /** Its stderr so far. */
-  said(): string;
-  ended: Promise<Sent>;
-}
-
-/** An account's credentials and the URL of the service. */
-export interface Sender {
-  url: string;
-  key: string;
-  secret?: string | null;
-}
 
 /** Runs `orders send` in this process. `input` is read in these chunks; `terminal` are properties of stderr, such as `isTTY`. */
 export async function send(
@@ -40,35 +12,26 @@ export async function send(
   args: string[],
   input: string | readonly Buffer[] = '',
   terminal = {},
-): Promise<Sent> {
+): Promise<Outcome> {
   const chunks = typeof input === 'string' ? [Buffer.from(input)] : input;
-  return runCommand(['send', ...args], environmentOf(sender), { input: chunks, terminal });
+  return runCommand(['send', ...args], envOf(sender), { input: chunks, terminal });
 }
 
-function environmentOf({ url, key, secret }: Sender): Record<string, string> {
-  return {
-    NODE_ENV: 'production',
-    ORDERS_URL: url,
-    ORDERS_API_KEY: key,
-    ...(secret && { ORDERS_SIGNING_SECRET: secret }),
-  };
-}
-
-/** Starts a service for one test file, with the barriers, all open. */
+/** Starts a service for one test file, with the barriers, all open, and makes a new sender before each test. */
 export function useSenderService() {
   const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true });
   beforeAll(async () => {
     await installBarriers(stack.database.knex);
     await stack.worker();
   });
+  let sender: (Sender & TestAccount) | undefined;
+  beforeEach(async () => {
+    sender = { ...(await stack.account({ signing: true })), url: api.url };
+  });
   const rowsOf = (table: string, { id }: TestAccount) => stack.database.knex(table).where({ account_id: id });
   return {
     stack,
-    /** A new account with its credentials. */
-    newSender: async (): Promise<Sender & TestAccount> => ({
-      ...(await stack.account({ signing: true })),
-      url: api.url,
-    }),
+    sender: standIn('sender', () => sender),
     receiptsOf: (account: TestAccount) => rowsOf('receipts', account),
     ordersOf: (account: TestAccount) => rowsOf('orders', account).orderBy('source_order_id'),
     keysOf: (account: TestAccount) => rowsOf('order_keys', account),
@@ -94,21 +57,5 @@ export function withoutProgress(stderr: string): string {
 }
 
 /** Starts `orders send` as a separate process. */
-export function startSend(sender: Sender, args: string[], input = '', flags: string[] = [], env = {}): Sending {
-  const child = spawn(process.execPath, [...flags, MAIN, 'send', ...args], {
-    env: { ...baseEnvironment(), ...environmentOf(sender), ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const printed = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      printed[name] += text;
-    });
-  return {
-    kill: (signal) => void child.kill(signal),
-    said: () => printed.stderr,
-    ended: once(child, 'close').then(([code]) => ({ code, ...printed })),
-  };
-}
+export const startSend = (sender: Sender, args: string[], input = '', flags: string[] = [], env = {}) =>
+  spawnCommand(['send', ...args], { ...envOf(sender), ...env }, input, flags);

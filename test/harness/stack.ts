@@ -3,6 +3,7 @@ import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
 import { type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake/config.ts';
 import { createIntake } from '@orders/intake/create-intake.ts';
 import { type NotifierConfig, readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
@@ -30,7 +31,8 @@ export interface Stack {
   secretsKey: Buffer;
   /** The environment of a process that runs on this stack as the owner of the database. The apps started here have their own roles. */
   env: Record<string, string>;
-  account(options?: { signing?: boolean }): Promise<TestAccount>;
+  /** With `events`, its event log is on. */
+  account(options?: { signing?: boolean; events?: boolean }): Promise<TestAccount>;
   /** Opens a pool like those of the apps, for the prepared statements. */
   openDatabase(): Database;
   intake(settings?: Record<string, string>): Promise<RunningIntake>;
@@ -125,9 +127,10 @@ export async function startStack(
     queue: theQueue,
     secretsKey,
     env,
-    async account({ signing = false } = {}) {
+    async account({ signing = false, events = false } = {}) {
       const { account_id: id } = await createAccount(database.db, `test ${randomBytes(3).toString('hex')}`);
       const { key } = await createKey(database.db, id, 'test');
+      if (events) await setEvents(database.db, id, true);
       const secret = signing ? (await enableSigning(database.db, secretsKey, id)).secret : null;
       return { id, key, secret };
     },

@@ -62,6 +62,8 @@ interface Options {
   portal?: App;
   database?: true;
   account?: Made;
+  /** The event log of `account` is on. */
+  events?: true;
   person?: Made;
   shop?: Made;
   mailServer?: true;
@@ -79,7 +81,17 @@ type Names<O> = 'stack' | 'knex' | 'db' | Extract<keyof O, keyof Started> | ('in
  * const { stack, api, account } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' }, account: true });
  */
 export function useStack<const O extends Options = object>(options: O = {} as O): Pick<Started, Names<O>> {
-  const { queue = 'postgres', intake, worker, notifier, portal, database, mailServer, provider }: Options = options;
+  const {
+    queue = 'postgres',
+    intake,
+    worker,
+    notifier,
+    portal,
+    database,
+    mailServer,
+    provider,
+    events,
+  }: Options = options;
   const started: { [name in keyof Started]?: Started[name] | undefined } = {};
   // Node keeps the modules of a test file for ever; what it started must not stay in memory with them.
   closeAtEnd({
@@ -88,7 +100,8 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
     },
   });
   const make = async (when: Made) => {
-    if (options.account === when) started.account = await (started.stack as Stack).account({ signing: true });
+    if (options.account === when)
+      started.account = await (started.stack as Stack).account({ signing: true, events: !!events });
     if (options.person === when) started.person = await createPerson(started.stack as Stack);
     if (options.shop === when) started.shop = await openShop(started.stack as Stack, started.portal as RunningPortal);
   };

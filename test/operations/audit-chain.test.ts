@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -8,15 +7,12 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import { recordAudit } from '@orders/database/audit.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
-import { until } from '@orders/test-services/until.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { NOWHERE } from '../harness/run-command.ts';
+import { MAIN, NOWHERE, spawnCommand } from '../harness/run-command.ts';
 import { useDatabase } from '../harness/use-database.ts';
-
-const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
 const { db, database: pool } = useDatabase({ direct: true, poolSize: 2 });
 let knex: Knex;
@@ -353,10 +349,14 @@ describe('verify notices', () => {
 
 describe('export', () => {
   const start = (...argv: string[]) =>
-    spawn(process.execPath, [MAIN, 'audit', 'export', ...argv], {
-      env: { ...baseEnvironment(), NODE_ENV: 'production', DATABASE_URL: db.url },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    spawnCommand(['audit', 'export', ...argv], { NODE_ENV: 'production', DATABASE_URL: db.url });
+
+  /** Records entries that do not fit into the buffers of a pipe. */
+  const recordLong = async (count: number) => {
+    const entries = subjects(count).map((subject) => entry(subject, { text: 'x'.repeat(5000) }));
+    await recordAudit(connectionOf(knex), ...entries);
+    await chainAll();
+  };
 
   test('prints each entry once, in the order of the chain, and continues after a position', async () => {
     await recordAudit(connectionOf(knex), ...subjects(120).map((subject) => entry(subject, { was: 'confirmed' })));
@@ -384,39 +384,25 @@ describe('export', () => {
   test('--follow goes on with new entries, and ends with 0 when it is interrupted', async () => {
     await record('order:1');
     await chainAll();
-    const child = start('--follow');
-    let output = '';
-    child.stdout.on('data', (part) => (output += part));
-    const [stderr, closed] = [text(child.stderr), once(child, 'close')];
-    const lines = () => output.split('\n').length - 1;
-    await until('the first entry', async () => lines() === 1);
+    const { child, lines, ended } = start('--follow');
+    expect(await lines(1)).toHaveLength(1);
     await record('order:2', 'order:3');
     await chainAll();
-    await until('the next entries', async () => lines() === 3);
+    expect(await lines(3)).toHaveLength(3);
     child.kill('SIGINT');
-    expect(await closed).toEqual([0, null]);
-    expect(await stderr).toBe('Continue with --after 3.\n');
+    expect(await ended).toMatchObject({ code: 0, stderr: 'Continue with --after 3.\n' });
   });
 
   test.each([[['--follow']], [[]]])('ends with 0 when its reader ends, %j', async (argv) => {
-    await recordAudit(
-      connectionOf(knex),
-      ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
-    );
-    await chainAll();
-    const child = start(...argv);
-    const closed = once(child, 'close');
+    await recordLong(200);
+    const { child, ended } = start(...argv);
     await once(child.stdout, 'data');
     child.stdout.destroy();
-    expect(await closed).toEqual([0, null]);
+    expect(await ended).toMatchObject({ code: 0 });
   });
 
   test('waits for a slow reader', async () => {
-    await recordAudit(
-      connectionOf(knex),
-      ...subjects(120).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
-    );
-    await chainAll();
+    await recordLong(120);
     let lines = 0;
     let buffered = 0;
     const stdout = new Writable({
@@ -436,12 +422,11 @@ describe('export', () => {
   });
 
   test('is not complete when it is interrupted', async () => {
-    await recordAudit(
-      connectionOf(knex),
-      ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
-    );
-    await chainAll();
-    const child = start();
+    await recordLong(200);
+    const child = spawn(process.execPath, [MAIN, 'audit', 'export'], {
+      env: { ...baseEnvironment(), NODE_ENV: 'production', DATABASE_URL: db.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const [stderr, closed] = [text(child.stderr), once(child, 'close')];
     await once(child.stdout, 'readable');
     child.kill('SIGINT');

@@ -7,15 +7,7 @@ import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { run } from '../cli/run.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
-import {
-  accountWithEvents,
-  CUSTOMER,
-  CUSTOMER_MEMBERS,
-  erase,
-  markersFor,
-  NOT_ERASED,
-  storedFor,
-} from '../harness/erasure.ts';
+import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, storedFor } from '../harness/erasure.ts';
 import { openShop, type Shop } from '../harness/people.ts';
 import { runOrders } from '../harness/run-command.ts';
 import type { RunningWorker, TestAccount } from '../harness/stack.ts';
@@ -52,7 +44,7 @@ describe('the data of one customer', () => {
 
   beforeAll(async () => {
     shop = await openShop(stack, portal);
-    otherAccount = await accountWithEvents(stack);
+    otherAccount = await stack.account({ events: true });
     const { account } = shop;
     await setEvents(connectionOf(knex), account.id, true);
     // In one or few batches, so that bodies of other customers are in the same rows.
@@ -243,7 +235,7 @@ test.each([
   ['--email', 'ZUBAYDA.qt@marker.example'],
   ['--customer-id', CUSTOMER['customer id']],
 ])('is also found by %s', async (...by) => {
-  const account = await accountWithEvents(stack);
+  const account = await stack.account({ events: true });
   await send(account, { source_order_id: 'whole', ...CUSTOMER_MEMBERS });
   await send(account, {
     source_order_id: 'another',

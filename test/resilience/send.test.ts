@@ -7,7 +7,8 @@ import { useDirectory } from '../harness/directory.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type Sending, type Sent, startSend, withoutProgress } from '../harness/send.ts';
+import type { Outcome } from '../harness/run-command.ts';
+import { startSend, withoutProgress } from '../harness/send.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 const ORDERS = Number(process.env.SEND_ORDERS ?? 3000);
@@ -45,8 +46,8 @@ describeWith('redis-server')('a file is sent while everything is killed and rest
     running.clear();
   }
 
-  async function untilStored(share: number, sending: Sending): Promise<void> {
-    let ended: Sent | null = null;
+  async function untilStored(share: number, sending: ReturnType<typeof startSend>): Promise<void> {
+    let ended: Outcome | null = null;
     void sending.ended.then((sent) => (ended = sent));
     const stored = await until(
       `${share} of the orders are stored`,
@@ -78,7 +79,7 @@ describeWith('redis-server')('a file is sent while everything is killed and rest
     await redis.startEmpty();
     await startService();
     await untilStored(0.3, first);
-    first.kill('SIGKILL');
+    first.child.kill('SIGKILL');
     expect(await first.ended).toMatchObject({ code: null, stdout: '' });
     const second = startSend(sender, args);
     await untilStored(0.5, second);

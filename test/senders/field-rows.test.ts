@@ -3,6 +3,7 @@ import { useDirectory } from '../harness/directory.ts';
 import { send, useSenderService } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 
 /** A table as a program writes it. Persons are made up. */
@@ -277,7 +278,6 @@ const CASES: Case[] = [
 ];
 
 test.each(CASES)('$about ($source)', async ({ file = 'table.csv', rows, mapping, orders, failures = [] }) => {
-  const sender = await service.newSender();
   const args = mapping ? ['--map', await files.write('map.json', JSON.stringify(mapping)), '--ignore-unmapped'] : [];
   const { stdout } = await send(sender, [await files.write(file, `${rows.join('\n')}\n`), ...args, '--json']);
   const report = JSON.parse(stdout);

@@ -1,75 +1,40 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
-import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
-import type { TestAccount } from '../harness/stack.ts';
+import { listen } from '../harness/listen.ts';
+import { envOf, spawnCommand, startCommand } from '../harness/run-command.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
-
-const { stack, knex, db, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
-
-async function accountWithEvents(): Promise<TestAccount> {
-  const account = await stack.account();
-  await setEvents(db, account.id, true);
-  return account;
-}
-
-const envOf = (account: TestAccount, more: object = {}) => ({
-  NODE_ENV: 'production',
-  ORDERS_URL: api.url,
-  ORDERS_API_KEY: account.key,
-  ...more,
+const { stack, knex, db, api, account } = useStack({
+  intake: { BASE_PATH: '/api' },
+  worker: true,
+  account: 'each test',
+  events: true,
 });
 
 /** Starts `orders events follow` in this process. */
-function follow(account: TestAccount, args: string[] = [], env: object = {}) {
-  const printed = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const interrupt = Promise.withResolvers<void>();
-  const ended = runCli(['events', 'follow', ...args], {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: envOf(account, env),
-    untilInterrupted: () => interrupt.promise,
-  });
-  return {
-    printed,
-    ended: async () => ({ code: await ended, ...printed }),
-    lines: (count: number) => linesOf(() => printed.stdout, count),
-    interrupt: () => interrupt.resolve(),
-  };
-}
+const follow = (args: string[] = [], env: object = {}) =>
+  startCommand(['events', 'follow', ...args], { ...envOf({ ...account, url: api.url }), ...env });
 
-/** Waits for so many lines. */
-const linesOf = (read: () => string, count: number) =>
-  until(`${count} lines`, async () => {
-    const lines = read().split('\n').slice(0, -1);
-    return lines.length >= count && lines;
-  });
+/** Starts it in a process of its own, as a user does. */
+const startProcess = (...args: string[]) =>
+  spawnCommand(['events', 'follow', ...args], envOf({ ...account, url: api.url }));
 
 let orders = 0;
 
-async function write(account: TestAccount, fields: object = {}): Promise<{ id: string; orderId: number }> {
+async function write(fields: object = {}): Promise<{ id: string; orderId: number }> {
   const id = `follow-${++orders}`;
   const { body } = await api.order(account, { source_order_id: id, ...fields }, { Prefer: 'wait=30' });
   return { id, orderId: body.order_id };
 }
 
 test('events are printed as they happen, one line each, until Ctrl-C', async () => {
-  const account = await accountWithEvents();
-  const first = await write(account, { customer: { phone: '12' } });
-  const following = follow(account);
+  const first = await write({ customer: { phone: '12' } });
+  const following = follow();
   await following.lines(1);
-  const { id, orderId } = await write(account, { address: 'Villa 1' });
+  const { id, orderId } = await write({ address: 'Villa 1' });
   await following.lines(2);
   await api.order(account, { source_order_id: id, address: 'Villa 2' }, { Prefer: 'wait=30' });
   await following.lines(3);
@@ -95,9 +60,8 @@ test('events are printed as they happen, one line each, until Ctrl-C', async () 
 });
 
 test('--json prints the events of the API, and --after continues after one', async () => {
-  const account = await accountWithEvents();
-  const { orderId } = await write(account);
-  await write(account);
+  const { orderId } = await write();
+  await write();
   const reviewed = {
     accountId: account.id,
     orderIds: [orderId],
@@ -110,61 +74,45 @@ test('--json prints the events of the API, and --after continues after one', asy
     const { body } = await api.events(account);
     return body.events.length === 3 && body;
   });
-  const all = follow(account, ['--json']);
+  const all = follow(['--json']);
   expect((await all.lines(3)).map((line) => JSON.parse(line))).toEqual(events);
-  const last = follow(account, ['--json', '--after', '2']);
+  const last = follow(['--json', '--after', '2']);
   expect((await last.lines(1)).map((line) => JSON.parse(line))).toEqual(events.slice(2));
   for (const following of [all, last]) following.interrupt();
   await Promise.all([all.ended(), last.ended()]);
 });
 
-/** Starts the command in a process of its own, as a user does. */
-function startProcess(account: TestAccount, ...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, 'events', 'follow', ...args], {
-    env: { ...baseEnvironment(), ...envOf(account) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const printed = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => (printed[name] += text));
-  return { child, printed, closed: once(child, 'close') };
-}
-
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a process with the exit code 0', async (signal) => {
-  const account = await accountWithEvents();
-  await write(account);
-  const { child, printed, closed } = startProcess(account, '--json');
-  const [line] = await linesOf(() => printed.stdout, 1);
+  await write();
+  const { child, lines, ended } = startProcess('--json');
+  const [line] = await lines(1);
   child.kill(signal);
-  expect(await closed).toEqual([0, null]);
+  expect(await ended).toMatchObject({ code: 0, stderr: 'Continue with --after 1.\n' });
   expect(JSON.parse(line as string)).toMatchObject({ data: { sequence: 1 } });
-  expect(printed.stderr).toBe('Continue with --after 1.\n');
 });
 
 test('a process ends when its reader has closed the pipe', async () => {
-  const account = await accountWithEvents();
-  await write(account);
-  const { child, printed, closed } = startProcess(account);
-  await linesOf(() => printed.stdout, 1);
+  await write();
+  const { child, lines, ended } = startProcess();
+  await lines(1);
   child.stdout.destroy();
-  await write(account);
-  expect(await closed).toEqual([0, null]);
+  await write();
+  expect(await ended).toMatchObject({ code: 0 });
 });
 
 test('an outage is waited out, with a line about it, and no event is missed or repeated', async () => {
-  const account = await accountWithEvents();
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}/api`;
   const other = await stack.intake({ BASE_PATH: '/api', PORT: port });
-  await write(account);
-  const following = follow(account, ['--json', '--url', url]);
+  await write();
+  const following = follow(['--json', '--url', url]);
   await following.lines(1);
   await other.close();
   await until('it waits', async () => /Waits \d+ s: no connection/.test(following.printed.stderr));
-  await write(account);
+  await write();
   await stack.intake({ BASE_PATH: '/api', PORT: port });
   await following.lines(2);
-  await write(account);
+  await write();
   const lines = await following.lines(3);
   expect(lines.map((line) => JSON.parse(line).data.sequence)).toEqual([1, 2, 3]);
   following.interrupt();
@@ -172,16 +120,8 @@ test('an outage is waited out, with a line about it, and no event is missed or r
 });
 
 test('a service that stays away ends the command after --give-up-after, with the cursor', async () => {
-  const account = await accountWithEvents();
   const url = `http://127.0.0.1:${await freePort()}`;
-  const { code, stdout, stderr } = await follow(account, [
-    '--after',
-    '7',
-    '--give-up-after',
-    '1s',
-    '--url',
-    url,
-  ]).ended();
+  const { code, stdout, stderr } = await follow(['--after', '7', '--give-up-after', '1s', '--url', url]).ended();
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(
     /^(Waits \d s: .*\n)+No request has succeeded for \d s: no connection \(ECONNREFUSED\)\. Continue with --after 7\.\n$/,
@@ -189,28 +129,24 @@ test('a service that stays away ends the command after --give-up-after, with the
 });
 
 test.each(['an event', 'the service'])('Ctrl-C ends the command while it waits for %s', async (what) => {
-  const account = await accountWithEvents();
-  await write(account);
+  await write();
   let requests = 0;
   // After its first reply, a service that never replies.
-  const silent = createServer(async ({ url, headers }, response) => {
+  const server = createServer(async ({ url, headers }, response) => {
     requests += 1;
     if (requests > 1) return;
     const reply = await fetch(`${api.url}${url}`, {
       headers: { Authorization: headers.authorization as string },
     });
     response.writeHead(reply.status, { 'Content-Type': 'application/json' }).end(await reply.text());
-  }).listen(what === 'an event' ? 0 : await freePort(), '127.0.0.1');
-  await once(silent, 'listening');
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  if (what === 'the service') await new Promise((resolve) => silent.close(resolve));
-  const following = follow(account, ['--url', url]);
+  });
+  const { url, close } = await listen(server);
+  if (what === 'the service') await close();
+  const following = follow(['--url', url]);
   const { printed } = following;
   await until('it waits', async () => (what === 'an event' ? requests === 2 : printed.stderr !== ''));
   following.interrupt();
   expect(await following.ended()).toMatchObject({ code: 0 });
-  silent.closeAllConnections();
-  silent.close();
 });
 
 test.each<[string, string[], object, number, string]>([
@@ -221,11 +157,10 @@ test.each<[string, string[], object, number, string]>([
   ['no key', [], { ORDERS_API_KEY: undefined }, 2, 'Configuration: set ORDERS_API_KEY'],
   ['a cursor that is none', ['--after', 'evt_1'], {}, 2, '--after takes the sequence of an event.'],
 ])('%s is one line and an exit code', async (what, args, env, code, line) => {
-  const account = await accountWithEvents();
   await knex('event_logs')
     .where({ account_id: account.id })
     .update({ last_sequence: 2, removed_to: 2, is_enabled: what !== 'disabled events' });
-  const outcome = await follow(account, args, env).ended();
+  const outcome = await follow(args, env).ended();
   expect(outcome).toEqual({ code, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
   expect(outcome.stderr).toContain(line);
   expect(outcome.stderr).not.toMatch(/oik_\w/);

@@ -1,65 +1,37 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { type EventHeaders, type OrdersEvent, verifyEvent } from '@orders/client';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
-import { closeAtEnd } from '../harness/close-at-end.ts';
 import { subscribe } from '../harness/event-receiver.ts';
+import { listen as listenOn } from '../harness/listen.ts';
+import { envOf, spawnCommand, startCommand } from '../harness/run-command.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
-
-const { stack, knex, db, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, notifier: true });
-
-async function accountWithEvents(): Promise<TestAccount> {
-  const account = await stack.account();
-  await setEvents(db, account.id, true);
-  return account;
-}
-
-const envOf = (account: TestAccount, more: object = {}) => ({
-  NODE_ENV: 'production',
-  ORDERS_URL: api.url,
-  ORDERS_API_KEY: account.key,
-  ...more,
+const { stack, knex, db, api, account } = useStack({
+  intake: { BASE_PATH: '/api' },
+  worker: true,
+  notifier: true,
+  account: 'each test',
+  events: true,
 });
 
 /** Starts `orders listen` in this process. */
-function listen(account: TestAccount, args: string[], env: object = {}) {
-  const printed = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const interrupt = Promise.withResolvers<void>();
-  const ended = runCli(['listen', ...args], {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: envOf(account, env),
-    untilInterrupted: () => interrupt.promise,
-  });
+function listen(sender: TestAccount, args: string[], env: object = {}) {
+  const command = startCommand(['listen', ...args], { ...envOf({ ...sender, url: api.url }), ...env });
   return {
-    printed,
-    ended: async () => ({ code: await ended, ...printed }),
+    ...command,
     /** Its lines about events, once there are so many, as fields. */
-    lines: (count: number) => linesOf(printed, count),
-    says: (text: string, times = 1) => until(text, async () => printed.stderr.split(text).length > times),
+    lines: async (count: number) => (await command.lines(count)).map((line) => line.split(/ {2,}/)),
+    says: (text: string, times = 1) => until(text, async () => command.printed.stderr.split(text).length > times),
     async end() {
-      interrupt.resolve();
-      return { code: await ended, ...printed };
+      command.interrupt();
+      return command.ended();
     },
   };
 }
-
-const linesOf = (printed: { stdout: string }, count: number) =>
-  until(`${count} lines`, async () => {
-    const lines = printed.stdout.split('\n').slice(0, -1);
-    return lines.length >= count && lines.map((line) => line.split(/ {2,}/));
-  });
 
 const secretIn = (stderr: string) => /^Signs with the secret (whsec_\S+)$/m.exec(stderr)?.[1] as string;
 
@@ -77,14 +49,8 @@ async function startProgram(port: number, deliveries: Delivery[], status: () => 
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     deliveries.push({ body, headers: request.headers });
     response.writeHead(status()).end('a reply');
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return closeAtEnd({
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   });
+  return listenOn(server, port);
 }
 
 async function openProgram(status?: () => number) {
@@ -142,7 +108,6 @@ test('events from now on are posted as the service delivers them, with a line ea
 });
 
 test('the secret is the same for a key, another for another key, or that of --secret', async () => {
-  const account = await accountWithEvents();
   const program = await openProgram();
   await write(account);
   await published(account, 1);
@@ -150,7 +115,7 @@ test('the secret is the same for a key, another for another key, or that of --se
     secretIn((await listen(sender, [...program.to, '--replay', '1', ...args]).ended()).stderr);
   const secret = await secretOf(account);
   expect(await secretOf(account)).toBe(secret);
-  expect(await secretOf(await accountWithEvents())).not.toBe(secret);
+  expect(await secretOf(await stack.account({ events: true }))).not.toBe(secret);
   const own = `whsec_${Buffer.alloc(32, 'own').toString('base64')}`;
   expect(await secretOf(account, '--secret', own)).toBe(own);
   const [first, , last] = program.deliveries as [Delivery, Delivery, Delivery];
@@ -159,7 +124,6 @@ test('the secret is the same for a key, another for another key, or that of --se
 });
 
 test('an event that is not taken is shown, the next one follows, and --replay posts it again', async () => {
-  const account = await accountWithEvents();
   let status = 500;
   const program = await openProgram(() => status);
   const listening = listen(account, program.to);
@@ -192,7 +156,6 @@ test('an event that is not taken is shown, the next one follows, and --replay po
 });
 
 test('events wait while the program restarts, in their order', async () => {
-  const account = await accountWithEvents();
   const { port, deliveries, ids, to, ...program } = await openProgram();
   const listening = listen(account, to);
   await listening.says(EVENTS_POSTED);
@@ -211,7 +174,6 @@ test('events wait while the program restarts, in their order', async () => {
 });
 
 test('a restart of the service is waited out, with a line when it is away and one when it is back', async () => {
-  const account = await accountWithEvents();
   const port = String(await freePort());
   const settings = { BASE_PATH: '/api', PORT: port };
   let service = await stack.intake(settings);
@@ -243,7 +205,6 @@ test('a restart of the service is waited out, with a line when it is away and on
 });
 
 test('--types leaves out other events', async () => {
-  const account = await accountWithEvents();
   const program = await openProgram();
   const listening = listen(account, [...program.to, '--types', 'order.cancelled, receipt.duplicate']);
   await listening.says(EVENTS_POSTED);
@@ -256,7 +217,6 @@ test('--types leaves out other events', async () => {
 });
 
 test('--since starts behind an event, at a time, or so long ago', async () => {
-  const account = await accountWithEvents();
   // A log of three pages with a gap after a restore, of which one event a minute is later than the one before.
   await knex.raw(
     `insert into events
@@ -292,20 +252,14 @@ test('--since starts behind an event, at a time, or so long ago', async () => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a process with the exit code 0', async (signal) => {
-  const account = await accountWithEvents();
   const program = await openProgram();
   await write(account);
   await published(account, 1);
-  const child = spawn(process.execPath, [MAIN, 'listen', ...program.to, '--since', '0'], {
-    env: { ...baseEnvironment(), ...envOf(account) },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const printed = { stdout: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
-  const closed = once(child, 'close');
-  await linesOf(printed, 1);
+  const argv = ['listen', ...program.to, '--since', '0'];
+  const { child, lines, ended } = spawnCommand(argv, envOf({ ...account, url: api.url }));
+  await lines(1);
   child.kill(signal);
-  expect(await closed).toEqual([0, null]);
+  expect(await ended).toMatchObject({ code: 0 });
 });
 
 const HOOK = ['--forward-to', 'http://127.0.0.1:9/hook'];
@@ -332,7 +286,6 @@ test.each<[string, string[], object, number, string]>([
   ['an unknown sequence', [...HOOK, '--since', '7'], {}, 1, '(400 invalid_query)'],
   ['disabled events', HOOK, {}, 1, '(409 events_disabled)'],
 ])('%s is one line and an exit code', async (what, args, env, code, line) => {
-  const account = await accountWithEvents();
   if (what === 'disabled events') await setEvents(db, account.id, false);
   const outcome = await listen(account, args, env).ended();
   expect(outcome).toMatchObject({ code, stdout: '' });

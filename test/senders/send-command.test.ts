@@ -7,10 +7,10 @@ import { untilCountersShared } from '../harness/rate-limits.ts';
 import { ordersOf, send, startSend, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 
 test('the orders of a file are written, and the report counts them', async () => {
-  const sender = await service.newSender();
   const file = await files.write('plain.ndjson', ordersOf(['A-1', 'A-2', 'A-3']));
   const { code, stdout, stderr } = await send(sender, [file]);
   expect([code, withoutProgress(stderr)]).toEqual([0, '']);
@@ -19,7 +19,6 @@ test('the orders of a file are written, and the report counts them', async () =>
 });
 
 test('--json prints the report as one JSON value with matching sums', async () => {
-  const sender = await service.newSender();
   const lines = [
     '{"source_order_id":"J-1","emirate":"Dubai"}',
     '',
@@ -56,7 +55,6 @@ test('--json prints the report as one JSON value with matching sums', async () =
 test.each([[[]], [['--webhook']], [['--strict']]])(
   'the same command sent again replays the receipts, and another way of sending does not %j',
   async (way) => {
-    const sender = await service.newSender();
     const file = await files.write('again.ndjson', ordersOf(['R-1', 'R-2', 'R-3']));
     const report = async (words: string[]) => {
       const { code, stdout } = await send(sender, [file, '--json', ...words]);
@@ -78,7 +76,6 @@ test.each([
 ] as const)(
   'after %s the same command sends what is missing, and no order is stored twice',
   async (signal, code, words) => {
-    const sender = await service.newSender();
     const ids = Array.from({ length: 20 }, (_, at) => `K-${at + 10}`);
     await mkdir(files.path(signal));
     await files.write(`${signal}/orders.ndjson`, ordersOf(ids));
@@ -90,7 +87,7 @@ test.each([
     const first = startSend(sender, args, ordersOf(ids), [], { TMPDIR: files.path(signal) });
     await whoWait(service.stack.database.knex, 1, 'advisory');
     expect(await service.receiptsOf(sender)).toEqual([]);
-    first.kill(signal);
+    first.child.kill(signal);
     const ended = await first.ended;
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     if (code !== null)
@@ -108,7 +105,6 @@ test.each([
 );
 
 test('orders are read from standard input, and the failures are in the file of --failed', async () => {
-  const sender = await service.newSender();
   const args = ['-', '--format', 'ndjson', '--json'];
   const bare = await send(sender, args, ordersOf(['S-1', 2]));
   expect([bare.code, JSON.parse(bare.stdout)]).toMatchObject([1, { read: 2, failed: 1, failed_file: null }]);
@@ -119,7 +115,6 @@ test('orders are read from standard input, and the failures are in the file of -
 });
 
 test('orders are sent as signed webhooks, one by one', async () => {
-  const sender = await service.newSender();
   const file = await files.write('hooks.ndjson', `${ordersOf(['W-1', 'W-2', 'W-3'])}{"source_order_id":""}\n`);
   const { code, stdout } = await send(sender, [file, '--webhook', '--json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -134,7 +129,6 @@ test('orders are sent as signed webhooks, one by one', async () => {
 });
 
 test('--strict makes the service reject orders that need corrections', async () => {
-  const sender = await service.newSender();
   const file = await files.write(
     'strict.ndjson',
     '{"source_order_id":"X-1","emirate":"Sharjha"}\n{"source_order_id":"X-2"}\n',
@@ -148,10 +142,14 @@ const TERMINAL = { isTTY: true, columns: 100 };
 test('all requests obey a rate limit, and the progress bar on the terminal names it', async () => {
   const [limited, beside] = [await service.stack.intake({ RATE_LIMIT: '6/1s' }), await service.stack.intake()];
   await untilCountersShared(service.stack, [limited, beside]);
-  const sender = { ...(await service.newSender()), url: limited.api.url };
   const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ordersOf(ids));
-  const { code, stdout, stderr } = await send(sender, [file, '--batch-size', '2', '--json'], '', TERMINAL);
+  const { code, stdout, stderr } = await send(
+    { ...sender, url: limited.api.url },
+    [file, '--batch-size', '2', '--json'],
+    '',
+    TERMINAL,
+  );
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { read: 20, statuses: { written: 20 } }]);
   const drawn = stderr.replaceAll('\u001b', '<esc>').split('\r').slice(1);
   for (const line of drawn) expect(line).toMatch(/^[^\n]{0,99}<esc>\[K$/);
@@ -164,7 +162,6 @@ test('all requests obey a rate limit, and the progress bar on the terminal names
 });
 
 test('an account in another installation ends the run with its address', async () => {
-  const sender = await service.newSender();
   const moved_to = 'https://orders-2.example.com';
   await service.stack.database.knex('accounts').where({ account_id: sender.id }).update({ moved_to });
   const file = await files.write('moved.ndjson', ordersOf(['X-1']));
@@ -181,10 +178,9 @@ test.each([
   ['address', { path: '/elsewhere' }, '404 not_found', 'Check ORDERS_URL: it must be the address of the service.'],
 ])('a wrong %s ends the run at once with the message of the service and advice', async (what, wrong, why, advice) => {
   const { path = '', ...other } = wrong as { path?: string };
-  const account = await service.newSender();
-  const sender = { ...account, ...other, url: `${account.url}${path}` };
   const file = await files.write(`wrong-${what}.ndjson`, ordersOf(['N-1']));
-  const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
+  const mistaken = { ...sender, ...other, url: `${sender.url}${path}` };
+  const { code, stdout, stderr } = await send(mistaken, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);
   const [, reason, rest] = /^The service rejects all requests \((.*?)\): (.*)\n$/.exec(withoutProgress(stderr)) ?? [];
   expect([reason, rest]).toEqual([why, expect.stringContaining(`. ${advice} The same command then sends `)]);

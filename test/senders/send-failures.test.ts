@@ -5,9 +5,11 @@ import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { useDirectory } from '../harness/directory.ts';
-import { MAIN, ordersOf, send, useSenderService, withoutProgress } from '../harness/send.ts';
+import { MAIN } from '../harness/run-command.ts';
+import { ordersOf, send, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 
 /** One order a line, from pairs of an id and a customer name. */
@@ -17,7 +19,6 @@ const LEFT =
   'Some orders differ from what the service has, have the id of another one, or have rows that contradict each other.\n';
 
 test('the file of failures has exactly the failed orders as they were sent, and is corrected and sent in turn', async () => {
-  const sender = await service.newSender();
   await send(sender, [await files.write('earlier.ndjson', named(['M-1', 'Aisha']))]);
   const [differs, rejected, broken, repeated] = [
     '{"source_order_id":"M-1","customer":{"name":"Omar"}}\n',
@@ -58,7 +59,6 @@ test('the file of failures has exactly the failed orders as they were sent, and 
 });
 
 test('the failures of a table are orders, which need no mapping', async () => {
-  const sender = await service.newSender();
   const map = await files.write('map.json', '{"source_order_id":"/No","total":"/Sum"}');
   const file = await files.write('till.csv', 'No;Sum\nT-1;5\n;7\nT-3;9;stray\n');
   const args = ['--map', map, '--delimiter', ';'];
@@ -74,7 +74,6 @@ test('the failures of a table are orders, which need no mapping', async () => {
 });
 
 test('the next run of the same command replaces the file, and removes it once nothing fails', async () => {
-  const sender = await service.newSender();
   const file = await files.write('again.ndjson', ordersOf(['N-1', 2, 3]));
   await send(sender, [file]);
   expect(await files.read('again.ndjson.failed.ndjson')).toBe(ordersOf([2, 3]));
@@ -88,7 +87,6 @@ test('the next run of the same command replaces the file, and removes it once no
 });
 
 test.each([[[]], [['--webhook']]])('a dead order gets a new receipt only by the file of failures %j', async (words) => {
-  const sender = await service.newSender();
   // All of the input is dead, so the file of failures has the same orders at the same positions.
   const file = await files.write(`dead${words.length}.ndjson`, ordersOf(['Z-1']));
   const codeOf = async (end: string) => (await send(sender, [`${file}${end}`, ...words])).code;
@@ -113,7 +111,6 @@ test.each([[[]], [['--webhook']]])('a dead order gets a new receipt only by the 
 test.each([[[]], [['--webhook', '--concurrency', '1']]])(
   'the second of two rows with one id is reported with its line and id and fails the run %j',
   async (words) => {
-    const sender = await service.newSender();
     const name = `customers-${words.length}.ndjson`;
     const file = await files.write(name, named(['C-1', 'Aisha'], ['C-2', 'Omar'], ['C-1', 'Fatima']));
     const { code, stdout, stderr } = await send(sender, [file, '--json', ...words]);
@@ -140,7 +137,6 @@ test.each([[[]], [['--webhook', '--concurrency', '1']]])(
 );
 
 test('a corrected row in a file that is sent again is reported with its line and id', async () => {
-  const sender = await service.newSender();
   const orders: [string, string][] = Array.from({ length: 30 }, (_, at) => [`R-${at + 1}`, 'Aisha']);
   const file = await files.write('corrected.ndjson', named(...orders));
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
@@ -160,7 +156,6 @@ test('a corrected row in a file that is sent again is reported with its line and
 });
 
 test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails the run with %s', async (wait) => {
-  const sender = await service.newSender();
   const file = await files.write(`same${wait}.ndjson`, `\n${ordersOf(['S-1', 'S-1', 'S-2', 'S-1'])}`);
   const { code, stdout, stderr } = await send(sender, [file, '--json', wait]);
   expect([code, withoutProgress(stderr)]).toEqual([1, LEFT]);
@@ -170,7 +165,6 @@ test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails
 });
 
 test('the report counts all failures by code and shows the first, and --json lists all', async () => {
-  const sender = await service.newSender();
   const file = await files.write('many.ndjson', `${'{}\n'.repeat(1015)}${ordersOf(Array(9).fill('Y-1'))}`);
   const { code, stdout } = await send(sender, [file]);
   expect([code, stdout]).toEqual([1, expect.stringContaining('\n1,023 orders failed: 1,015 × validation_failed, 8 ×')]);
@@ -181,7 +175,6 @@ test('the report counts all failures by code and shows the first, and --json lis
 });
 
 test('a rejected order with a repeated id is reported as both', async () => {
-  const sender = await service.newSender();
   const file = await files.write('both.ndjson', `${ordersOf(['B-1'])}{"source_order_id":"B-1","emirate":"Sharjha"}\n`);
   const { code, stdout } = await send(sender, [file, '--strict', '--json']);
   expect([code, JSON.parse(stdout).failures]).toMatchObject([1, [{ line: 2, status: 'rejected', repeats: 1 }]]);
@@ -195,7 +188,6 @@ test.each([
   ['a name that is not that of a file of failures', 'notes.ndjson', 'ends in .failed.ndjson'],
   ['a directory', 'directory.failed.ndjson', 'not a regular file'],
 ])('--failed that is %s is wrong usage, and nothing is sent or changed', async (_, name, complaint) => {
-  const sender = await service.newSender();
   const contents = {
     'in.failed.ndjson': 'source_order_id\nO-1\n',
     'map.failed.ndjson': '{"source_order_id":"/source_order_id"}\n',
@@ -217,7 +209,6 @@ test.each([
 });
 
 test('a full disk is reported, and the file of failures stays as it was', async () => {
-  const sender = await service.newSender();
   const before = ordersOf([1]);
   const file = await files.write('full.ndjson', ordersOf(['F-1', 'F'.repeat(4000)]));
   await files.write('full.ndjson.failed.ndjson', before);

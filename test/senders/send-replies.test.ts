@@ -6,7 +6,8 @@ import { baseEnvironment } from '@orders/test-services/child.ts';
 import { until } from '@orders/test-services/until.ts';
 import { useDirectory } from '../harness/directory.ts';
 import { listen } from '../harness/listen.ts';
-import { MAIN, ordersOf, send, startSend, withoutProgress } from '../harness/send.ts';
+import { MAIN } from '../harness/run-command.ts';
+import { ordersOf, send, startSend, withoutProgress } from '../harness/send.ts';
 
 const files = useDirectory();
 
@@ -53,8 +54,8 @@ test('a Retry-After of several weeks counts as a day, and is waited for without 
   const file = await files.write('weeks.ndjson', ORDERS);
   const sending = startSend(sender, [file, '--give-up-after', '2d'], '', ['--trace-warnings']);
   await until('it has asked', async () => asked > 0);
-  await until('it prints that it waits', async () => sending.said().includes('waits'));
-  sending.kill('SIGINT');
+  await until('it prints that it waits', async () => sending.printed.stderr.includes('waits'));
+  sending.child.kill('SIGINT');
   const { code, stderr } = await sending.ended;
   expect([code, asked, stderr]).toEqual([130, 1, expect.not.stringContaining('TimeoutOverflowWarning')]);
 });

@@ -3,6 +3,7 @@ import { useDirectory } from '../harness/directory.ts';
 import { dryRun, send, useSenderService } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 
 /** A table whose headings are fields. */
@@ -10,7 +11,6 @@ const table = (...rows: string[]) =>
   `source_order_id,customer.name,customer.phone,items.0.name,items.0.quantity\n${rows.map((row) => `${row}\n`).join('')}`;
 
 test('rows with one id that follow each other are one order, and the same file again creates nothing', async () => {
-  const sender = await service.newSender();
   const rows = ['R-1,Aisha,,Lamp,2', '', 'R-1 ,,0501234567,Shade,1', 'R-2,Omar,0557654321,Bulb,3', ',Nobody,,Lamp,1'];
   const file = await files.write('rows.csv', table(...rows, 'R-3,,,,'));
   const { code, stdout } = await send(sender, [file, '--json']);
@@ -37,7 +37,6 @@ test('rows with one id that follow each other are one order, and the same file a
 });
 
 test('the first of cells that contradict counts, and each other one is reported with line and heading', async () => {
-  const sender = await service.newSender();
   const rows = ['C-1,Aisha,0501234567,Lamp,1', 'C-1,Omar,0557654321,Shade,1', 'C-2,,,Bulb,1', 'C-2,,,Bulb,1'];
   const file = await files.write('contradicting.csv', table(...rows));
   const { code, stdout, stderr } = await send(sender, [file]);
@@ -61,7 +60,6 @@ test('the first of cells that contradict counts, and each other one is reported 
 });
 
 test('rows of an order with others between them are not sent, as they would change the order', async () => {
-  const sender = await service.newSender();
   const file = await files.write('apart.csv', table('A-1,Aisha,,Lamp,1', 'A-2,Omar,,Bulb,1', 'A-1,,,Shade,1'));
   const { code, stdout } = await send(sender, [file]);
   expect([code, stdout]).toEqual([
@@ -110,7 +108,6 @@ const SHOPIFY_ORDERS = [
 ];
 
 test("Shopify's export of orders needs no mapping", async () => {
-  const sender = await service.newSender();
   const file = await files.write('orders_export.csv', SHOPIFY);
   const { code, stdout } = await send(sender, [file]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^The table is an export of Shopify: orders\.\n {2}2 {2}/)]);
@@ -138,7 +135,6 @@ function tableOf(columns: readonly string[], rows: readonly Record<string, strin
 }
 
 test('orders that an export of Shopify calls fulfilled or cancelled are left out and counted', async () => {
-  const sender = await service.newSender();
   const columns = [
     ...['Name', 'Id', 'Email', 'Financial Status', 'Fulfillment Status', 'Cancelled at', 'Payment Method'],
     ...['Total', 'Lineitem quantity', 'Lineitem name', 'Shipping Method', 'Shipping Name', 'Shipping Address1'],
@@ -193,7 +189,6 @@ test('rows apart are found by what all rows have, also if the id is only in the 
 });
 
 test('the exports of two programs for WooCommerce need no mapping', async () => {
-  const sender = await service.newSender();
   const order = (id: string, status: string, more = {}) => ({
     ...{ 'Order Number': id, 'Order Status': status, 'Order Total Amount': '94', 'Phone (Billing)': '0501234567' },
     ...{ 'First Name (Billing)': 'Aisha', 'Last Name (Billing)': 'Khan', 'Address 1&2 (Billing)': 'Villa 12' },

@@ -3,11 +3,11 @@ import { useDirectory } from '../harness/directory.ts';
 import { dryRun, send, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 const NOBODY = { url: 'http://127.0.0.1:9', key: 'oik_x' };
 
 test('a JSON array is read element by element, whatever it contains', async () => {
-  const sender = await service.newSender();
   const orders = Array.from({ length: 300 }, (_, at) => ({
     source_order_id: `array ${at} 5" ]}, فاطمة`,
     address: '[{"x":\\"y\\"}]\n',
@@ -26,7 +26,6 @@ test.each([
   ['json', '[{"source_order_id":"marked"}]'],
   ['csv', 'source_order_id\nmarked\n'],
 ])('a byte order mark before %s is skipped, also if it arrives byte by byte', async (format, text) => {
-  const sender = await service.newSender();
   const pieces = [...Buffer.from(`\uFEFF${text}`)].map((byte) => Buffer.from([byte]));
   expect(await send(sender, ['-', '--format', format], pieces)).toMatchObject({ code: 0 });
   expect(await service.idsOf(sender)).toEqual(['marked']);
@@ -59,7 +58,6 @@ const MAP = {
 };
 
 test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty cells and numeric ids', async () => {
-  const sender = await service.newSender();
   const map = await files.write('map.json', JSON.stringify(MAP));
   const rows = [
     '\uFEFFOrder no.;Mobile;Item 1;Qty 1;Item 2;total;address;Notes',
@@ -90,7 +88,6 @@ test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty
 });
 
 test('a table whose headings are field names needs no map', async () => {
-  const sender = await service.newSender();
   const file = await files.write(
     'fields.tsv',
     'source_order_id\tcustomer.phone\titems.0.name\nF-1\t0501234567\tSoup\n',
@@ -101,7 +98,6 @@ test('a table whose headings are field names needs no map', async () => {
 });
 
 test('a row with a cell that has no heading is rejected', async () => {
-  const sender = await service.newSender();
   const table = 'source_order_id,,total,\nH-1,,1,\nH-2,knock twice,2,\nH-3,,3,,4\n';
   const file = await files.write('bare.csv', table);
   const { code, stdout } = await send(sender, [file]);
@@ -179,7 +175,6 @@ test.each([
 });
 
 test('what programs write around a cell so that a spreadsheet keeps it as text is no part of it', async () => {
-  const sender = await service.newSender();
   const lines = [
     'source_order_id,customer.phone,total,order_number',
     '"=""W-1""","=""0501234567""","=""12.50""",=1+1',

@@ -5,12 +5,12 @@ import { useDirectory } from '../harness/directory.ts';
 import { dryRun, send, useSenderService } from '../harness/send.ts';
 
 const service = useSenderService();
+const { sender } = service;
 const files = useDirectory();
 
 const HEADINGS = ['source_order_id', 'customer.phone', 'items.0.name', 'items.0.quantity', 'total', 'delivery_time'];
 
 test('a workbook is read as a table, and the same one again creates nothing', async () => {
-  const sender = await service.newSender();
   const rows: CellValue[][] = [
     HEADINGS,
     ['X-1', 971501234567, 'Lamp', 2, 49.5, new Date('2026-01-05T00:00:00Z')],

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listBusyAccounts } from '@orders/cli/list-busy-accounts.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
@@ -8,35 +8,24 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { readActivity } from '@orders/portal/overview/read-activity.ts';
-import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const DAY = 24 * 3_600_000;
 const WEEK = 7 * DAY;
 const [KIND = 'postgres'] = QUEUE_KINDS;
 
-let stack: Stack;
-
-/** Each of its tests has a database without the partitions of other tests. */
-function describeAlone(name: string, tests: () => void): void {
-  describe(name, () => {
-    beforeEach(async () => {
-      stack = await startStack(KIND);
-    });
-    afterEach(() => stack?.close());
-    tests();
-  });
-}
+// Each test has a database without the partitions of other tests.
+const { stack, knex, db } = useStack({ stack: 'each test', queue: KIND });
 
 const names = async (pattern: string): Promise<string[]> => {
-  const { rows } = await stack.database.knex.raw(
+  const { rows } = await knex.raw(
     "select relname as name from pg_class where relkind = 'r' and relname like ? order by 1",
     [pattern],
   );
@@ -45,7 +34,7 @@ const names = async (pattern: string): Promise<string[]> => {
 
 /** Inserts receipts of a given time and their bodies by SQL, without outbox rows. */
 const storeFinal = (count: number, from: number, spreadMs: number) =>
-  stack.database.knex.raw(
+  knex.raw(
     `with made as (
        select overlay(gen_random_uuid()::text placing to_char.hex from 1 for 13)::uuid as id
        from generate_series(0, :count - 1) as i
@@ -68,10 +57,10 @@ const keptSince = (time: number) => Date.now() - time - 60_000;
 
 async function makeOldWeeks(weeks: number): Promise<void> {
   const then = Date.now() - 300 * DAY;
-  for (let week = 0; week < weeks; week += 5) await createPartitions(stack.database.db, then + week * WEEK);
+  for (let week = 0; week < weeks; week += 5) await createPartitions(db, then + week * WEEK);
 }
 
-describeAlone('dropping a partition', () => {
+describe('dropping a partition', () => {
   test.each(['on', 'off'])('rejects no order with an idempotency key, prepared statements %s', async (prepared) => {
     await makeOldWeeks(5);
     const { api } = await stack.intake({ PG_PREPARED: prepared });
@@ -83,7 +72,7 @@ describeAlone('dropping a partition', () => {
       { restMs: 0 },
     );
     await load.untilAccepted(50);
-    const { dropped, kept } = await dropOldPartitions(stack.database.db, 100 * DAY);
+    const { dropped, kept } = await dropOldPartitions(db, 100 * DAY);
     await load.untilAccepted(50);
     await load.stop();
     expect(kept).toEqual([]);
@@ -92,24 +81,22 @@ describeAlone('dropping a partition', () => {
   });
 
   test('is finished by the next run if it was interrupted', async () => {
-    const { knex } = stack.database;
     await makeOldWeeks(1);
     const [receipts] = await names('receipts\\_2%');
     await knex.raw('drop table ??', [receipts as string]);
-    expect((await dropOldPartitions(connectionOf(knex), 100 * DAY)).dropped).toContain(
+    expect((await dropOldPartitions(db, 100 * DAY)).dropped).toContain(
       receipts?.replace('receipts', 'receipt_payloads'),
     );
     expect(await names('receipt%')).toHaveLength((await names('receipts\\_%')).length * 2);
   });
 
   test('waits for an open reader only briefly at a time, so that senders are not blocked', async () => {
-    const { knex } = stack.database;
     await makeOldWeeks(1);
     const { api } = await stack.intake();
     const account = await stack.account();
     const reader = await hold(knex, 'select from receipts limit 1');
     const stopping = new AbortController();
-    const dropping = dropOldPartitions(connectionOf(knex), 100 * DAY, stopping.signal).catch((error) => error);
+    const dropping = dropOldPartitions(db, 100 * DAY, stopping.signal).catch((error) => error);
     try {
       for (const attempt of ['first', 'second']) {
         await whoWait(knex, 1, 'relation');
@@ -124,21 +111,19 @@ describeAlone('dropping a partition', () => {
   });
 
   test('counts from the newest receipt, so that a clock far ahead drops nothing', async () => {
-    const { knex } = stack.database;
-    for (const daysAgo of [200, 150]) await createPartitions(connectionOf(knex), startOfWeek(daysAgo));
+    for (const daysAgo of [200, 150]) await createPartitions(db, startOfWeek(daysAgo));
     await storeFinal(10, startOfWeek(200), 1000);
     await storeFinal(10, startOfWeek(150), 1000);
     // The clock seems to be 150 days ahead of the newest receipt.
-    expect((await dropOldPartitions(connectionOf(knex), 100 * DAY)).dropped).toEqual([]);
+    expect((await dropOldPartitions(db, 100 * DAY)).dropped).toEqual([]);
     await storeFinal(1, Date.now(), 1);
-    await dropOldPartitions(connectionOf(knex), 100 * DAY);
+    await dropOldPartitions(db, 100 * DAY);
     expect(await knex('receipts').pluck('receipt_id')).toHaveLength(1);
   });
 
   test('does not read the dropped week', async () => {
-    const { knex } = stack.database;
     const then = startOfWeek(200);
-    await createPartitions(connectionOf(knex), then);
+    await createPartitions(db, then);
     await storeFinal(50_000, then, WEEK / 2);
     await storeFinal(1, Date.now(), 1);
     const rowsRead = async () => {
@@ -149,18 +134,17 @@ describeAlone('dropping a partition', () => {
       return Number(rows[0].read);
     };
     const before = await rowsRead();
-    expect((await dropOldPartitions(connectionOf(knex), keptSince(then + WEEK))).dropped).toHaveLength(2);
+    expect((await dropOldPartitions(db, keptSince(then + WEEK))).dropped).toHaveLength(2);
     expect((await rowsRead()) - before).toBeLessThan(25_000);
   });
 
   test('never happens while one of its receipts is pending: recorded, failed, redriven, or being recorded', async () => {
-    const { knex } = stack.database;
     const then = startOfWeek(200);
-    await createPartitions(connectionOf(knex), then);
+    await createPartitions(db, then);
     const database = stack.openDatabase();
     const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
     const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
-    const drop = () => dropOldPartitions(connectionOf(knex), keptSince(then + WEEK));
+    const drop = () => dropOldPartitions(db, keptSince(then + WEEK));
     await storeFinal(1, Date.now(), 1);
     // The id of its batch is later than that of the receipt, as after a long pause of the intake process.
     await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from('{}') }]);
@@ -170,7 +154,7 @@ describeAlone('dropping a partition', () => {
     }
     await knex('receipts').update({ state: 'dead' });
     await knex('outbox').delete();
-    expect(await redriveReceipts(connectionOf(knex), [receiptId])).toEqual([receiptId]);
+    expect(await redriveReceipts(db, [receiptId])).toEqual([receiptId]);
     expect((await drop()).kept).toHaveLength(1);
     await knex('receipts').update({ state: 'written' });
     await knex('outbox').delete();
@@ -194,29 +178,27 @@ describeAlone('dropping a partition', () => {
   });
 });
 
-describeAlone('the default partition', () => {
+describe('the default partition', () => {
   test('is emptied into partitions of the weeks of its rows, so that retention applies to them', async () => {
-    const { knex } = stack.database;
     await storeFinal(10, Date.now() - 120 * DAY, 20 * DAY);
     await storeFinal(10, Date.now() + 60 * DAY, 1000);
     expect(await knex('receipts_default').pluck('account_id')).toHaveLength(20);
-    await createPartitions(connectionOf(knex));
+    await createPartitions(db);
     expect(await knex('receipts_default')).toEqual([]);
     expect(await knex('receipt_payloads_default')).toEqual([]);
-    await dropOldPartitions(connectionOf(knex), 90 * DAY);
+    await dropOldPartitions(db, 90 * DAY);
     expect(await knex('receipts').pluck('account_id')).toHaveLength(10);
     expect(await knex('receipt_payloads').pluck('account_id')).toHaveLength(10);
   });
 
   test('is emptied in portions if it has many rows, and every row stays readable', async () => {
-    const { knex } = stack.database;
     const then = startOfWeek(50);
     const rows = 51_000;
     await storeFinal(rows, then, WEEK);
     await storeFinal(1, Date.now(), 1);
     const before = await names('receipts\\_2%');
     let isOver = false;
-    const making = createPartitions(connectionOf(knex)).finally(() => (isOver = true));
+    const making = createPartitions(db).finally(() => (isOver = true));
     const counts = new Set<number>();
     while (!isOver) {
       const found = await knex('receipts')
@@ -229,12 +211,11 @@ describeAlone('the default partition', () => {
     const made = (await names('receipts\\_2%')).filter((name) => !before.includes(name));
     expect(made).toHaveLength(2);
     for (const name of made) expect((await knex(name).pluck('account_id')).length).toBeLessThanOrEqual(50_001);
-    expect(await createPartitions(connectionOf(knex))).toEqual([]);
-    expect((await dropOldPartitions(connectionOf(knex), 30 * DAY)).dropped).toHaveLength(4);
+    expect(await createPartitions(db)).toEqual([]);
+    expect((await dropOldPartitions(db, 30 * DAY)).dropped).toHaveLength(4);
   });
 
   test('is emptied later if orders arrive in it, and none is rejected', async () => {
-    const { knex } = stack.database;
     const { api } = await stack.intake();
     const account = await stack.account();
     for (const table of [...(await names('receipts\\_2%')), ...(await names('receipt_payloads\\_2%'))])
@@ -245,18 +226,17 @@ describeAlone('the default partition', () => {
       { restMs: 0 },
     );
     await load.untilAccepted(20);
-    await createPartitions(connectionOf(knex));
+    await createPartitions(db);
     await load.untilAccepted(20);
     await load.stop();
     expect(Object.fromEntries(load.ledger.failed)).toEqual({});
     const left = await knex('receipts_default').count();
     expect(Number(left[0]?.count)).toBeGreaterThan(0);
-    await createPartitions(connectionOf(knex), Date.now() + 3_600_000);
+    await createPartitions(db, Date.now() + 3_600_000);
     expect(await knex('receipts_default')).toEqual([]);
   });
 
   test('a row that arrives while its partition is attached causes a storage error and can be sent again', async () => {
-    const { knex } = stack.database;
     const { api } = await stack.intake();
     const account = await stack.account();
     for (const name of await names('receipts\\_2%')) await knex.raw('drop table ??', [name]);
@@ -279,19 +259,15 @@ describeAlone('the default partition', () => {
 });
 
 describe('expired idempotency keys', () => {
-  beforeAll(async () => {
-    stack = await startStack(KIND);
-  });
-
   const addKeys = (count: number, ageMs: string) =>
-    stack.database.db.pool.query(
+    db.pool.query(
       `insert into idempotency_keys (account_id, idempotency_key, receipt_id, created_at)
        select 1, gen_random_uuid()::text, gen_random_uuid(), now() - (${ageMs}) * interval '1 ms' from generate_series(1, $1) as i`,
       [count],
     );
 
   async function pagesRead(work: () => Promise<unknown>): Promise<number> {
-    const { pool } = stack.database.db;
+    const { pool } = db;
     const read = async () => {
       // This flushes the right session, because a pool keeps one connection if only one is used at a time.
       await pool.query('select pg_stat_force_next_flush()');
@@ -307,7 +283,6 @@ describe('expired idempotency keys', () => {
   }
 
   test('are found without reading the whole table, also after several periods', async () => {
-    const { db } = stack.database;
     await db.pool.query('alter table idempotency_keys set (autovacuum_enabled = off)');
     for (let cycle = 0; cycle < 3; cycle += 1) {
       await addKeys(20_000, `i % 2 * ${2 * DAY}`);
@@ -322,21 +297,19 @@ describe('expired idempotency keys', () => {
 
   /** Lets each removal of up to 5,000 keys wait at its end. */
   async function holdRemovals(): Promise<Hold> {
-    const { knex } = stack.database;
     await knex.raw(`
       create or replace function wait_here() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(80); return null; end $$;
       create or replace trigger wait_here after delete on idempotency_keys execute function wait_here()`);
     return hold(knex, 'select pg_advisory_xact_lock(80)');
   }
-  const left = async () => Number((await stack.database.knex('idempotency_keys').count())[0]?.count);
+  const left = async () => Number((await knex('idempotency_keys').count())[0]?.count);
 
   test('are removed up to the start of the run, although more expire meanwhile', async () => {
-    const { knex } = stack.database;
     await knex('idempotency_keys').delete();
     await addKeys(6000, String(2 * DAY));
     const held = await holdRemovals();
-    const removing = removeOldIdempotencyKeys(connectionOf(knex), DAY);
+    const removing = removeOldIdempotencyKeys(db, DAY);
     await whoWait(knex, 1, 'advisory');
     await addKeys(10, String(DAY));
     await held.release();
@@ -345,7 +318,6 @@ describe('expired idempotency keys', () => {
   });
 
   test('are not removed further after the worker drains', async () => {
-    const { knex } = stack.database;
     await knex('idempotency_keys').delete();
     await addKeys(11_000, String(2 * DAY));
     const held = await holdRemovals();
@@ -359,9 +331,8 @@ describe('expired idempotency keys', () => {
   });
 });
 
-describeAlone('the worker', () => {
+describe('the worker', () => {
   test('logs and counts a failing step of maintenance by its name, and does the others', async () => {
-    const { knex } = stack.database;
     await makeOldWeeks(1);
     await knex('sign_in_attempts').insert({ key: 'old', attempts: 1, window_to: new Date(0) });
     const reader = await hold(knex, 'select from receipts limit 1');
@@ -376,7 +347,6 @@ describeAlone('the worker', () => {
   });
 
   test('counts the rows left in the default partitions', async () => {
-    const { knex } = stack.database;
     const then = startOfWeek(120);
     await storeFinal(3, then, 1000);
     // Tables that are in the way of their partitions.
@@ -389,8 +359,6 @@ describeAlone('the worker', () => {
 });
 
 test('activity sums above the integer range are correct', async () => {
-  stack = await startStack(KIND);
-  const { knex } = stack.database;
   const account = await stack.account();
   const most = 2 ** 31 - 1;
   const now = Math.floor(Date.now() / 300_000) * 300_000;
@@ -404,10 +372,8 @@ test('activity sums above the integer range are correct', async () => {
       latency_counts: [most],
       warnings: JSON.stringify({ 'missing /total': most }),
     });
-  const { totals, warnings } = await readActivity(connectionOf(knex), account.id, { rangeMs: DAY, stepMs: DAY / 24 });
+  const { totals, warnings } = await readActivity(db, account.id, { rangeMs: DAY, stepMs: DAY / 24 });
   expect(totals).toMatchObject({ accepted: 3 * most, written: 3 * most });
   expect(warnings).toEqual([{ code: 'missing', pointer: '/total', count: 3 * most }]);
-  expect(await listBusyAccounts(connectionOf(knex), { withinMs: DAY, limit: 1 })).toMatchObject([
-    { accepted: 3 * most },
-  ]);
+  expect(await listBusyAccounts(db, { withinMs: DAY, limit: 1 })).toMatchObject([{ accepted: 3 * most }]);
 });
