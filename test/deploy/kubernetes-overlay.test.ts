@@ -1,19 +1,15 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { fillIn, MANIFESTS, type Manifest, render, withAllComponents } from '../harness/manifests.ts';
 import { guide } from '../harness/pods.ts';
 import { describeWith } from '../harness/programs.ts';
 
-const copies: string[] = [];
-afterEach(() => {
-  for (const directory of copies.splice(0)) rmSync(join(directory, '../..'), { recursive: true });
-});
-
 /** The rendered manifests after an edit of the example. */
 function installed(edit: (text: string) => string, files: Record<string, string> = {}): Manifest[] {
   const directory = fillIn(edit);
-  copies.push(directory);
+  closeAfterTest({ close: async () => rmSync(join(directory, '../..'), { recursive: true }) });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return render(directory);
 }

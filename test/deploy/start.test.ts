@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -11,7 +12,8 @@ import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 
-const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
+const ROOT = resolve(import.meta.dirname, '../..');
+const START = join(ROOT, 'packages/dev-server/src/start.ts');
 
 const directory = makeDirectory();
 let running: { child: Child; printed: () => string } | undefined;
@@ -229,4 +231,28 @@ describe('npm start', () => {
     expect(running?.child.process.exitCode).toBe(0);
     expect(leftBehind()).toEqual([]);
   });
+});
+
+test('npm start in a fresh clone installs what running needs, builds the page and starts', async () => {
+  const clone = makeDirectory();
+  execFileSync('git', ['clone', '--quiet', ROOT, clone]);
+  const { CI: _, ...env } = process.env;
+  // What npm runs; npm itself ends before what it runs.
+  const child = await startChild('sh', [join(clone, 'packages/dev-server/start.sh')], {
+    env: { ...env, PORT: '0', PORTAL_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  const { promise: started, resolve: start } = Promise.withResolvers<void>();
+  child.process.stdout?.on('data', (chunk) => {
+    printed += chunk;
+    if (printed.includes('The order ingestion service is running.')) start();
+  });
+  await Promise.race([started, child.exited]);
+  expect(printed).toContain("Building the portal's page …");
+  expect(existsSync(join(clone, 'node_modules/jest'))).toBe(false);
+  const packages = (await readdir(join(clone, 'node_modules/.pnpm'))).filter((name) => name.includes('@'));
+  expect(packages.length).toBeLessThan(350);
+  await child.stop('SIGINT');
+  expect(child.process.exitCode).toBe(0);
 });

@@ -17,6 +17,7 @@ import { writeXlsx } from 'hucre';
 import { makeDirectory } from '../harness/directory.ts';
 import { blocksUnder } from '../harness/markdown-blocks.ts';
 import { startApp } from '../harness/processes.ts';
+import { describeWith } from '../harness/programs.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { packClient } from '../harness/sender-pages.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -318,5 +319,15 @@ describe.each(NODES)('on Node %s', (nodeVersion, node) => {
       },
       stderr: '',
     });
+  });
+});
+
+describeWith('openssl', 'python3')('the Python client', () => {
+  test('passes its own tests', async () => {
+    const script = join(import.meta.dirname, 'python-client.py');
+    const client = resolve(import.meta.dirname, '../../packages/client/python');
+    // It fails with what the tests print.
+    const { stderr } = await run('python3', [script, client]);
+    expect(stderr).toMatch(/^OK$/m);
   });
 });

@@ -1,4 +1,4 @@
-"""What only the client for Python does: see python-client.test.ts. The argument is the folder of orders.py."""
+"""What only the client for Python does: see client-package.test.ts. The argument is the folder of orders.py."""
 
 import builtins
 import copy

@@ -23,6 +23,9 @@ export interface Reply {
 type Headers = Record<string, string>;
 type Verb = 'get' | 'post' | 'put' | 'delete' | 'patch' | 'options' | 'head';
 
+/** The status of a reply, and the code of its problem. */
+export const codeOf = ({ status, body }: Reply): [status: number, code: string] => [status, body.code];
+
 /** A client of a running intake. It checks each reply, and each request that was accepted, against the exact OpenAPI document. */
 export interface Api {
   url: string;

@@ -100,6 +100,14 @@ export async function openShop(stack: Stack, portal: RunningPortal, { signing = 
   return { account, person, client, base: `/accounts/${account.id}`, ...below(client, account.id) };
 }
 
+/** Another user of an account, who is signed in. */
+export type Colleague = ShopClient & { person: TestPerson };
+
+export async function openColleague(stack: Stack, portal: RunningPortal, { account }: Shop): Promise<Colleague> {
+  const person = await createPerson(stack, account.id);
+  return { person, ...below(await signIn(portal, person), account.id) };
+}
+
 /** The routes below an account, requested by another user. */
 export function below(client: PortalClient, accountId: number): ShopClient {
   const base = `/accounts/${accountId}`;

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPageAs } from './browser.ts';
-import { below, createPerson, signIn, type TestPerson } from './people.ts';
+import { createPerson, openColleague, type TestPerson } from './people.ts';
 import { extendUndo } from './review-list.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { useStack } from './use-stack.ts';
@@ -35,20 +35,28 @@ const APPS = { intake: true, worker: true, portal: true } as const;
 export function useReviewList() {
   const apps = useStack(APPS);
   const { stack, api, portal } = apps;
+  /** An account with these orders, in this order, and a reviewer. */
+  async function open(...orders: (object | string)[]): Promise<ReviewedShop> {
+    const account = await stack.account();
+    const person = await createPerson(stack, account.id);
+    for (const order of orders) expect(await api.process(account, order)).toMatchObject({ status: 'written' });
+    return { account, person };
+  }
+  /** Opens the list as its reviewer. */
+  const review = (
+    { person, account }: ReviewedShop,
+    { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
+  ): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/orders${path}`, options);
   return {
     ...apps,
-    /** An account with these orders, in this order, and a reviewer. */
-    async open(...orders: (object | string)[]): Promise<ReviewedShop> {
-      const account = await stack.account();
-      const person = await createPerson(stack, account.id);
-      for (const order of orders) expect(await api.process(account, order)).toMatchObject({ status: 'written' });
-      return { account, person };
+    open,
+    review,
+    /** Opens the list of a new account with these orders, and collects the decisions that are sent. */
+    async openList(...orders: (object | string)[]) {
+      const shop = await open(...orders);
+      const page = await review(shop);
+      return { shop, page, decisions: watchDecisions(page) };
     },
-    /** Opens the list as its reviewer. */
-    review: (
-      { person, account }: ReviewedShop,
-      { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
-    ): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/orders${path}`, options),
   };
 }
 
@@ -62,11 +70,7 @@ export function useOpenOrder() {
     begin: async (order: object): Promise<number> => (await api.process(shop.account, order)).order_id,
     orderOf: async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body.order,
     /** A second reviewer of the account. */
-    async colleague() {
-      const { account } = shop;
-      const person = await createPerson(stack, account.id);
-      return { person, ...below(await signIn(portal, person), account.id) };
-    },
+    colleague: () => openColleague(stack, portal, shop),
     /** Opens an order as its reviewer, with its payload loaded. */
     async visit(orderId: number, options: BrowserContextOptions = {}): Promise<Page> {
       const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/orders/${orderId}`, options);

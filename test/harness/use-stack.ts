@@ -5,7 +5,7 @@ import type { Api, TestAccount } from './api.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import type { IdentityProvider } from './identity-provider/start.ts';
 import type { MailServer } from './mail-server.ts';
-import { createPerson, openShop, type Shop, type TestPerson } from './people.ts';
+import { type Colleague, createPerson, openColleague, openShop, type Shop, type TestPerson } from './people.ts';
 import type { QueueKind } from './queue.ts';
 import {
   type RunningIntake,
@@ -39,6 +39,8 @@ interface Started {
   person: TestPerson;
   /** An account whose owner is signed in to the portal. */
   shop: Shop;
+  /** Another user in the account of `shop`. */
+  colleague: Colleague;
   /** The portal sends its mails to it. */
   mailServer: MailServer;
   /** People sign in to the portal by it. */
@@ -66,6 +68,7 @@ interface Options {
   events?: true;
   person?: Made;
   shop?: Made;
+  colleague?: Made;
   mailServer?: true;
   /** `localhost` for a browser, to which it is then another site than the portal. */
   provider?: true | 'localhost';
@@ -103,7 +106,9 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
     if (options.account === when)
       started.account = await (started.stack as Stack).account({ signing: true, events: !!events });
     if (options.person === when) started.person = await createPerson(started.stack as Stack);
-    if (options.shop === when) started.shop = await openShop(started.stack as Stack, started.portal as RunningPortal);
+    const { stack, portal } = started as Started;
+    if (options.shop === when) started.shop = await openShop(stack, portal);
+    if (options.colleague === when) started.colleague = await openColleague(stack, portal, started.shop as Shop);
   };
 
   const start = async () => {
@@ -139,7 +144,8 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
   };
   if (options.stack === 'each test') beforeEach(start);
   else beforeAll(start);
-  if ([options.account, options.person, options.shop].includes('each test')) beforeEach(() => make('each test'));
+  if ([options.account, options.person, options.shop, options.colleague].includes('each test'))
+    beforeEach(() => make('each test'));
 
   const names = ['stack', 'knex', 'db', 'api', ...Object.keys(options)] as (keyof Started)[];
   const standIns = names.map((name) => [

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readOrders } from '@orders/cli/list-orders.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { until } from '@orders/test-services/until.ts';
+import { codeOf } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
 import { dispatch, extendUndo } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -303,7 +304,7 @@ test.each<[string, unknown, string[]]>([
   ],
 ])('%s gets 422 with pointers, and nothing is cancelled', async (_name, body, errors) => {
   const reply = await api.cancel(account, body);
-  expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
+  expect(codeOf(reply)).toEqual([422, 'validation_failed']);
   expect(reply.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`)).toEqual(
     errors,
   );
@@ -318,7 +319,7 @@ test('an order that stays locked is rejected, without an effect on the others', 
     const reply = await api.cancel(account, {
       cancellations: [{ source_order_id: other.id }, { source_order_id: id }],
     });
-    expect([reply.status, reply.body.code]).toEqual([503, 'overloaded']);
+    expect(codeOf(reply)).toEqual([503, 'overloaded']);
     expect(reply.headers['retry-after']).toMatch(/^\d+$/);
     expect((await rowOf(other.orderId)).review_state).toBe('needs_review');
   } finally {

@@ -10,7 +10,7 @@ import {
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { until } from '@orders/test-services/until.ts';
-import type { Api, Reply } from '../harness/api.ts';
+import { type Api, codeOf, type Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -186,7 +186,7 @@ describe('signed only', () => {
   test('a stolen key sends nothing: a webhook needs the secret too', async () => {
     const account = await signedOnlyAccount();
     const reply = await intake.api.webhook({ ...account, secret: 'oss_guessed' }, ORDER);
-    expect([reply.status, reply.body.code]).toEqual([401, 'invalid_signature']);
+    expect(codeOf(reply)).toEqual([401, 'invalid_signature']);
   });
 
   test('the detail names the route below BASE_PATH', async () => {
@@ -272,8 +272,7 @@ describe('an expiry', () => {
     expect((await intake.api.order(account, ORDER)).status).toBe(202);
     await knex('api_keys').where({ key_id: account.keyId }).update({ expires_at: knex.fn.now() });
     await moveClock(5);
-    const { status, body } = await intake.api.order(account, ORDER);
-    expect([status, body.code]).toEqual([401, 'invalid_api_key']);
+    expect(codeOf(await intake.api.order(account, ORDER))).toEqual([401, 'invalid_api_key']);
   });
 
   test('is counted for operators in the last three days, while the key is in use and not replaced', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
+import { codeOf } from '../harness/api.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, shop } = useStack({ portal: true, shop: 'each test' });
@@ -26,7 +27,7 @@ test('a rotation with overlap is rejected while an older secret verifies, and no
   const before = (await shop.get('/signing')).body;
   expect(before.secrets).toHaveLength(2);
   const rejected = await shop.post('/signing/rotate', { overlap: '1h' });
-  expect([rejected.status, rejected.body.code]).toEqual([409, 'signing_secrets_overlap']);
+  expect(codeOf(rejected)).toEqual([409, 'signing_secrets_overlap']);
   expect((await shop.get('/signing')).body).toEqual(before);
   expect((await shop.post('/signing/rotate', { overlap: 'none' })).body.secrets).toHaveLength(1);
 });

@@ -1,14 +1,15 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
-import type { Reply } from '../harness/api.ts';
+import { codeOf, type Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startStack } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -93,7 +94,7 @@ describe('a list of ids', () => {
   ])('is rejected when it is %s', async (_, body, errors) => {
     const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' };
     const reply = await intake.api.send('POST', '/ingest/reconcile', headers, JSON.stringify(body));
-    expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
+    expect(codeOf(reply)).toEqual([422, 'validation_failed']);
     expect(reply.body.detail).toBe('The list of ids breaks the rules listed in "errors".');
     expect(reply.body.errors.map((error: Record<string, string>) => `${error.pointer} ${error.code}`)).toEqual(errors);
   });
@@ -107,7 +108,7 @@ describe('a list of ids', () => {
   ])('is rejected like an order: %s', async (_, headers, body, status, code) => {
     const sent = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json', ...headers };
     const reply = await intake.api.send('POST', '/ingest/reconcile', sent, body);
-    expect([reply.status, reply.body.code]).toEqual([status, code]);
+    expect(codeOf(reply)).toEqual([status, code]);
   });
 
   test('counts as one request of the account', async () => {
@@ -131,7 +132,7 @@ describe('a list of ids', () => {
     await fastWorker.api.reconcile(account, ['x']);
     const held = await lockTables(knex, 'outbox');
     const reply = await fastWorker.api.reconcile(account, ['x']).finally(held.release);
-    expect([reply.status, reply.body.code]).toEqual([503, 'storage_unavailable']);
+    expect(codeOf(reply)).toEqual([503, 'storage_unavailable']);
     await fastWorker.close();
   });
 });
@@ -275,15 +276,9 @@ test('a long backlog gets a reply with the worker stopped', async () => {
   const backlog = 2000;
   const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
   const own = await stack.account();
-  const incoming = (_: unknown, index: number): IncomingReceipt => ({
-    receiptId: randomUUIDv7(),
-    accountId: own.id,
-    channel: 'rest',
-    sourceOrderId: `backlog-${index}`,
-    idempotencyKey: null,
-    body: Buffer.from('{}'),
-  });
-  const receipts = Array.from({ length: backlog }, incoming);
+  const receipts = Array.from({ length: backlog }, (_, index) =>
+    newReceipt({ accountId: own.id, sourceOrderId: `backlog-${index}` }),
+  );
   for (let start = 0; start < backlog; start += 500)
     await recordReceipts(database, randomUUIDv7(), 3_600_000, receipts.slice(start, start + 500));
   await closeDatabase(database);

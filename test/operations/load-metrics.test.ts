@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
@@ -10,6 +10,7 @@ import { until } from '@orders/test-services/until.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
@@ -20,17 +21,11 @@ const OF_QUEUE = ['orders_jobs_waiting', 'orders_jobs_active', 'orders_lane_jobs
 
 describe('the pending work in Postgres', () => {
   const { db, database } = useDatabase();
-  beforeAll(async () => {});
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
 
   async function store(count: number): Promise<{ batchId: string; receiptIds: string[] }> {
     const batchId = randomUUIDv7();
-    const receipt = { accountId: 1, channel: 'rest' as const, idempotencyKey: null, body: Buffer.from('{}') };
-    const receipts = Array.from({ length: count }, () => ({
-      ...receipt,
-      receiptId: randomUUIDv7(),
-      sourceOrderId: randomUUID(),
-    }));
+    const receipts = Array.from({ length: count }, () => newReceipt({ sourceOrderId: randomUUID() }));
     return { batchId, receiptIds: await recordReceipts(database, batchId, 10_000, receipts) };
   }
 

@@ -4,6 +4,7 @@ import { fingerprintOf, unseal } from '@orders/database/accounts/seal.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { removeSource, replaceSourceSecret } from '@orders/database/sources/change-sources.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { codeOf } from '../harness/api.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
@@ -59,7 +60,7 @@ test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
   // Without the old key its secrets cannot be opened until all are resealed, and senders get 503.
   const early = await stack.intake({ SECRETS_KEY: next });
   const refused = await early.api.webhook(plain, { source_order_id: 'too early' });
-  expect([refused.status, refused.body.code]).toEqual([503, 'storage_unavailable']);
+  expect(codeOf(refused)).toEqual([503, 'storage_unavailable']);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]/);
   expect(await keyOf(early)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 3 });
   expect(await keyOf(intake)).toEqual({ secrets_key: FINGERPRINT, unreadable_signing_secrets: 0 });

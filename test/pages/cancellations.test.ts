@@ -19,7 +19,7 @@ import {
 
 const describe = describeWith('chromium');
 
-const { stack, api, portal, open, review } = useReviewList();
+const { stack, api, portal, open, review, openList } = useReviewList();
 
 const PHONE = { viewport: { width: 375, height: 700 } };
 const BY_KEY = 'API key \u2068test\u2069';
@@ -87,9 +87,7 @@ describe('an order that its sender cancels', () => {
   });
 
   test('says so where it is open, and takes no decision any more but to be reopened', async () => {
-    const shop = await open(numbered('B-1'), numbered('B-2'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { shop, page, decisions } = await openList(numbered('B-1'), numbered('B-2'));
     await rowOf(page, 'B-2').getByRole('link').click();
     const pane = paneOf(page, 'B-2');
     await pane.getByRole('button', { name: 'Confirm' }).waitFor();
@@ -110,8 +108,7 @@ describe('an order that its sender cancels', () => {
   });
 
   test('while its confirm key is pressed is not confirmed, and the message says who was first', async () => {
-    const shop = await open(numbered('D-1'), numbered('D-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('D-1'), numbered('D-2'));
     await rowOf(page, 'D-2').waitFor();
     await page.keyboard.press('j');
     await currentRow(page, 'D-2').waitFor();
@@ -127,8 +124,7 @@ describe('an order that its sender cancels', () => {
   });
 
   test('just after its confirmation is not brought back by the undo', async () => {
-    const shop = await open(numbered('U-1'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('U-1'));
     await rowOf(page, 'U-1').waitFor();
     // The page counts the time to undo too.
     await stopTime(page);
@@ -370,8 +366,7 @@ describe('requests to cancel orders that were dispatched', () => {
 
   test('of another account are shown to nobody', async () => {
     await openWithRequests('theirs', 'X-1');
-    const shop = await open(numbered('X-2'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('X-2'));
     await rowOf(page, 'X-2').waitFor();
     await page.locator('.tabs [data-count]').waitFor();
     expect(await requestsOf(page).count()).toBe(0);

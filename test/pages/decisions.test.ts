@@ -16,7 +16,7 @@ import {
 
 const describe = describeWith('chromium');
 
-const { stack, open, review } = useReviewList();
+const { stack, open, review, openList } = useReviewList();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 const REVIEW = '**/orders/review';
@@ -106,8 +106,7 @@ describe('a decision', () => {
   });
 
   test('is repeated with the same key, and a new decision about the order has another', async () => {
-    const shop = await open(numbered('D-1'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('D-1'));
     const ids: (string | undefined)[] = [];
     await intercept(page, REVIEW, (route) => {
       ids.push(route.request().headers()['idempotency-key']);

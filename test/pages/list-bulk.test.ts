@@ -18,7 +18,7 @@ import {
 
 const describe = describeWith('chromium');
 
-const { stack, open, review } = useReviewList();
+const { stack, open, review, openList } = useReviewList();
 
 const selectAll = (page: Page) => page.getByRole('checkbox', { name: 'Select all' }).check();
 const bulk = (page: Page) => page.getByRole('toolbar', { name: 'Selected orders' });
@@ -33,9 +33,7 @@ const blocked = (number: string) => numbered(number, { customer: { name: 'Omar' 
 
 describe('confirming an order that cannot be delivered', () => {
   test('asks first, and says why', async () => {
-    const shop = await open(blocked('A-1'), numbered('A-2'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { shop, page, decisions } = await openList(blocked('A-1'), numbered('A-2'));
     await rowOf(page, 'A-1').getByText('No phone', { exact: true }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -54,8 +52,12 @@ describe('confirming an order that cannot be delivered', () => {
   });
 
   test('in a larger selection offers to confirm only the deliverable orders', async () => {
-    const shop = await open(blocked('B-1'), numbered('B-2'), numbered('B-3', { emirate: 'Atlantis' }), numbered('B-4'));
-    const page = await review(shop);
+    const { shop, page } = await openList(
+      blocked('B-1'),
+      numbered('B-2'),
+      numbered('B-3', { emirate: 'Atlantis' }),
+      numbered('B-4'),
+    );
     await rowOf(page, 'B-3').getByText('Emirate unknown', { exact: true }).waitFor();
     await selectAll(page);
     await bulk(page).getByRole('button', { name: 'Confirm' }).click();
@@ -156,8 +158,10 @@ const select = (page: Page, number: string) => rowOf(page, number).getByRole('ch
 
 describe('the selected orders', () => {
   test('are downloaded as a table, without the others', async () => {
-    const shop = await open(numbered('A-1', { customer: { name: '=1+1', phone: '050 123 4567' } }), numbered('A-2'));
-    const page = await review(shop);
+    const { page } = await openList(
+      numbered('A-1', { customer: { name: '=1+1', phone: '050 123 4567' } }),
+      numbered('A-2'),
+    );
     await select(page, 'A-1');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -172,13 +176,11 @@ describe('the selected orders', () => {
   });
 
   test('are printed alone, each with what the courier needs, and no key decides meanwhile', async () => {
-    const shop = await open(
+    const { page, decisions } = await openList(
       numbered('B-1', { area: 'Marina', delivery_instructions: 'Knock twice' }),
       numbered('B-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }),
       numbered('B-3'),
     );
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
     await select(page, 'B-1');
     await select(page, 'B-2');
     await bulk(page).getByRole('button', { name: 'Print' }).click();

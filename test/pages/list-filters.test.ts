@@ -8,7 +8,7 @@ import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts
 
 const describe = describeWith('chromium');
 
-const { stack, api, open, review } = useReviewList();
+const { stack, api, open, review, openList } = useReviewList();
 
 async function listed(page: Page): Promise<string[]> {
   return page.locator('.order-row .order-number').allTextContents();
@@ -19,14 +19,13 @@ const shows = (page: Page, ...numbers: string[]) =>
 
 describe('the filter by readiness', () => {
   test('calls ready only what can be delivered and has no warning', async () => {
-    const shop = await open(
+    const { page } = await openList(
       numbered('R-READY'),
       // Neither has a warning: nothing was sent that could not be read.
       { source_order_id: 'R-EMPTY', items: [{ name: 'Karak', quantity: 1 }], total: '5' },
       numbered('R-CHECK', { discount: 5 }),
       numbered('R-CORRECTED', { items: [{ name: 'Karak', quantity: '2' }] }),
     );
-    const page = await review(shop);
     await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('radio', { name: 'Ready' }).check();
@@ -69,13 +68,12 @@ describe('the filter by shop', () => {
 
 describe('the order of the list', () => {
   test('is chosen, stays in the URL, and is that of the keys', async () => {
-    const shop = await open(
+    const { shop, page } = await openList(
       numbered('S-1', { total: '20', emirate: 'Sharjah' }),
       numbered('S-2', { total: '900', emirate: 'Dubai' }),
       numbered('S-3', { total: '100', emirate: 'Abu Dhabi', discount: 5 }),
       numbered('S-4', { total: '', customer: {} }),
     );
-    const page = await review(shop);
     const choose = async (name: string) => {
       await page.getByRole('button', { name: 'Sort order' }).click();
       await page.getByRole('button', { name, exact: true }).click();
@@ -100,12 +98,11 @@ describe('the order of the list', () => {
 
 describe('likely duplicates', () => {
   test('are marked, and can be listed alone', async () => {
-    const shop = await open(
+    const { page } = await openList(
       numbered('T-1'),
       numbered('T-2'),
       numbered('T-3', { customer: { name: 'Jassim', phone: '055 765 4321' } }),
     );
-    const page = await review(shop);
     await rowOf(page, 'T-1').getByText('Likely duplicate').waitFor({ state: 'attached' });
     await rowOf(page, 'T-2').getByText('Likely duplicate').waitFor({ state: 'attached' });
     expect(await rowOf(page, 'T-3').getByText('Likely duplicate').count()).toBe(0);
@@ -178,8 +175,7 @@ describe('a search', () => {
 
 describe('an empty list', () => {
   test('of a new account leads to each platform, and to the first order in three clicks', async () => {
-    const shop = await open();
-    const page = await review(shop);
+    const { shop, page } = await openList();
     await page.getByRole('link', { name: 'Salla', exact: true }).click();
     expect(await page.getByRole('radio', { name: 'Salla' }).isChecked()).toBe(true);
     await page.getByRole('radio', { name: 'Zid' }).check();
@@ -195,8 +191,7 @@ describe('an empty list', () => {
   });
 
   test('that is filtered leads to all orders', async () => {
-    const shop = await open();
-    const page = await review(shop);
+    const { page } = await openList();
     await page.getByText('No orders yet').waitFor();
     await page.getByRole('searchbox').fill('nobody');
     await page.getByText('No order here matches these filters.').waitFor();
@@ -207,8 +202,7 @@ describe('an empty list', () => {
   });
 
   test('whose last order was decided says that all is done', async () => {
-    const shop = await open(numbered('U-1'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('U-1'));
     await rowOf(page, 'U-1').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('c');

@@ -21,7 +21,7 @@ const describe = describeWith('chromium');
 
 const PHONE = { viewport: { width: 375, height: 700 } };
 
-const { stack, portal, open, review } = useReviewList();
+const { stack, portal, open, review, openList } = useReviewList();
 
 /** A second reviewer of the account. */
 async function colleagueOf(shop: ReviewedShop): Promise<{
@@ -120,8 +120,7 @@ describe('a list that is not updated', () => {
   });
 
   test('says so also if the portal does not answer', async () => {
-    const shop = await open(numbered('F-1'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('F-1'));
     await rowOf(page, 'F-1').waitFor();
     const held: Route[] = [];
     await intercept(page, /orders\/(updates|new|counts|resent)\?/, (route) => {
@@ -133,8 +132,7 @@ describe('a list that is not updated', () => {
   });
 
   test('says so also if the answers are cut off', async () => {
-    const shop = await open(numbered('I-1'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('I-1'));
     await rowOf(page, 'I-1').waitFor();
     await intercept(page, /orders\/updates\?/, (route) =>
       route.fulfill({ contentType: 'application/json', body: '{"new":{"orders":[' }),
@@ -146,8 +144,7 @@ describe('a list that is not updated', () => {
   });
 
   test('keeps the decisions of the reviewer', async () => {
-    const shop = await open(numbered('H-1'), numbered('H-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('H-1'), numbered('H-2'));
     await rowOf(page, 'H-2').waitFor();
     const held: Route[] = [];
     await intercept(page, /orders\/updates\?/, (route) => {

@@ -19,7 +19,7 @@ import {
 
 const describe = describeWith('chromium');
 
-const { stack, open, review } = useReviewList();
+const { stack, open, review, openList } = useReviewList();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 /** The open order; others are named in it as its likely duplicates. */
@@ -33,8 +33,7 @@ const isInSight = (page: Page, number: string) =>
 
 describe('a decision', () => {
   test('after a search is about the first result, never about the order that was current before', async () => {
-    const shop = await open(numbered('A-1'), numbered('A-2'), numbered('A-3'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('A-1'), numbered('A-2'), numbered('A-3'));
     await rowOf(page, 'A-3').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -49,9 +48,7 @@ describe('a decision', () => {
   });
 
   test('after a search waits for the first result, also while another order is open', async () => {
-    const shop = await open(numbered('A-1'), numbered('A-2'), numbered('A-3'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { shop, page, decisions } = await openList(numbered('A-1'), numbered('A-2'), numbered('A-3'));
     await rowOf(page, 'A-3').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -70,9 +67,7 @@ describe('a decision', () => {
   });
 
   test('is not made of letters that are typed before the editor is open', async () => {
-    const shop = await open(numbered('E-1', { total: 'abc' }), numbered('E-2', { total: 'abc' }));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { page, decisions } = await openList(numbered('E-1', { total: 'abc' }), numbered('E-2', { total: 'abc' }));
     await rowOf(page, 'E-2').waitFor();
     const release = await holdRequests(page, /\/orders\/\d+$/);
     await page.keyboard.press('j');
@@ -101,9 +96,7 @@ describe('a decision', () => {
   });
 
   test('needs a current order: one that a search hid is current no more, also when it is back', async () => {
-    const shop = await open(numbered('B-1'), numbered('B-2'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { page, decisions } = await openList(numbered('B-1'), numbered('B-2'));
     await rowOf(page, 'B-2').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('/');
@@ -157,9 +150,7 @@ describe('a decision', () => {
   });
 
   test('is not taken by a held key, or by a second press before the next order was on the screen', async () => {
-    const shop = await open(numbered('D-1'), numbered('D-2'), numbered('D-3'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { shop, page, decisions } = await openList(numbered('D-1'), numbered('D-2'), numbered('D-3'));
     await rowOf(page, 'D-3').waitFor();
     await page.keyboard.press('j');
     await currentRow(page, 'D-3').waitFor();
@@ -195,12 +186,11 @@ describe('a decision', () => {
   });
 
   test('names its order, and so does its undo; of several it says how many', async () => {
-    const shop = await open(
+    const { shop, page } = await openList(
       numbered('N-1'),
       numbered('N-2'),
       numbered('N-3', { customer: { name: 'جاسم', phone: '055 765 4321' } }),
     );
-    const page = await review(shop);
     await rowOf(page, 'N-3').waitFor();
     // The page counts the time to undo too.
     await stopTime(page);
@@ -222,9 +212,7 @@ describe('a decision', () => {
 
 describe('the selection', () => {
   test('ends when the filters change', async () => {
-    const shop = await open(numbered('G-1'), numbered('G-2'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { page, decisions } = await openList(numbered('G-1'), numbered('G-2'));
     await rowOf(page, 'G-2').getByRole('checkbox').check();
     await page.getByRole('searchbox').fill('G-1');
     await rowOf(page, 'G-2').waitFor({ state: 'detached' });
@@ -240,8 +228,7 @@ describe('the selection', () => {
 
 describe('Enter in the search', () => {
   test('opens the first result of what was typed, also if an earlier result arrives first', async () => {
-    const shop = await open(numbered('S-12'), numbered('S-1'), numbered('S-3'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('S-12'), numbered('S-1'), numbered('S-3'));
     await rowOf(page, 'S-3').waitFor();
     const held: Route[] = [];
     await intercept(page, /orders\?.*q=S-12/, (route) => {
@@ -268,8 +255,7 @@ describe('the shortcuts', () => {
     );
 
   test('work with an Arabic keyboard', async () => {
-    const shop = await open(numbered('H-1'), numbered('H-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('H-1'), numbered('H-2'));
     await rowOf(page, 'H-2').waitFor();
     await press(page, 'ت', 'KeyJ');
     await currentRow(page, 'H-2').waitFor();
@@ -287,9 +273,7 @@ describe('the shortcuts', () => {
   });
 
   test('follow the letters of a Latin keyboard, wherever its keys are', async () => {
-    const shop = await open(numbered('I-1'), numbered('I-2'));
-    const page = await review(shop);
-    const decisions = watchDecisions(page);
+    const { shop, page, decisions } = await openList(numbered('I-1'), numbered('I-2'));
     await rowOf(page, 'I-2').waitFor();
     // On a Dvorak keyboard the key labelled C on others prints J, and the one labelled I prints C.
     await press(page, 'j', 'KeyC');

@@ -8,7 +8,7 @@ import { extendUndoOf, factOf, numbered, type ReviewedShop, rowOf, useReviewList
 
 const describe = describeWith('chromium');
 
-const { stack, knex, api, portal, open, review } = useReviewList();
+const { stack, knex, api, portal, open, review, openList } = useReviewList();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
@@ -118,8 +118,7 @@ describe('a dispatcher', () => {
   });
 
   test('is told if somebody else was faster, and sees the current state of the order', async () => {
-    const shop = await open(numbered('F-1'), numbered('F-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('F-1'), numbered('F-2'));
     await openOrder(page, 'F-1');
     await page.getByRole('button', { name: 'Add Area' }).click();
     await page.locator('.field-editor input').fill('Marina');
@@ -161,8 +160,7 @@ describe('a dispatcher', () => {
   });
 
   test('cannot confirm an order that is being edited', async () => {
-    const shop = await open(numbered('D-1'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('D-1'));
     await openOrder(page, 'D-1');
     await page.getByRole('button', { name: 'Edit: Address' }).click();
     await page.locator('.field-editor textarea').fill('Tower 7');
@@ -182,8 +180,7 @@ describe('a dispatcher', () => {
 
 describe('several orders', () => {
   test('are confirmed at once and undone with one click', async () => {
-    const shop = await open(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
-    const page = await review(shop);
+    const { shop, page } = await openList(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
     await rowOf(page, 'B-4').getByRole('checkbox').click();
     await rowOf(page, 'B-2')
       .getByRole('checkbox')
@@ -204,8 +201,7 @@ describe('several orders', () => {
   });
 
   test('are rejected with a reason, and one of them is reopened', async () => {
-    const shop = await open(numbered('R-1'), numbered('R-2'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('R-1'), numbered('R-2'));
     await rowOf(page, 'R-1').waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await page.keyboard.press('r');
@@ -225,8 +221,7 @@ describe('several orders', () => {
   });
 
   test('return to the list if the service is unreachable', async () => {
-    const shop = await open(numbered('O-1'), numbered('O-2'));
-    const page = await review(shop);
+    const { page } = await openList(numbered('O-1'), numbered('O-2'));
     await intercept(page, '**/orders/review', (route) => route.abort());
     await rowOf(page, 'O-2').waitFor();
     await page.keyboard.press('j');
@@ -250,8 +245,11 @@ describe('the list', () => {
   });
 
   test('keeps its filters and the open order in its URL, also with back and forward', async () => {
-    const shop = await open(numbered('Q-1'), numbered('Q-2', { emirate: 'Sharjah' }), numbered('Q-3', { x: 1 }));
-    const page = await review(shop);
+    const { page } = await openList(
+      numbered('Q-1'),
+      numbered('Q-2', { emirate: 'Sharjah' }),
+      numbered('Q-3', { x: 1 }),
+    );
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('radio', { name: 'Sharjah' }).check();
     await rowOf(page, 'Q-1').waitFor({ state: 'detached' });
@@ -276,8 +274,10 @@ describe('the list', () => {
   });
 
   test('is searched while typing, and single-key shortcuts can be switched off', async () => {
-    const shop = await open(numbered('S-1'), numbered('S-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }));
-    const page = await review(shop);
+    const { page } = await openList(
+      numbered('S-1'),
+      numbered('S-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }),
+    );
     await rowOf(page, 'S-1').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('0557654321');

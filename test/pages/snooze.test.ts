@@ -6,7 +6,7 @@ import { numbered, paneOf, type ReviewedShop, rowOf, useReviewList } from '../ha
 
 const describe = describeWith('chromium');
 
-const { stack, api, portal, open, review } = useReviewList();
+const { stack, api, portal, open, review, openList } = useReviewList();
 
 async function openDialog(page: Awaited<ReturnType<typeof review>>, number: string) {
   await rowOf(page, number).getByRole('link').click();
@@ -25,8 +25,7 @@ const pass = ({ account }: ReviewedShop) =>
 
 describe('a snoozed order', () => {
   test('leaves the list of everybody for the next one, is listed above it, and is back by itself with a mark', async () => {
-    const shop = await open(numbered('A-1'), numbered('A-2'), numbered('A-3'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('A-1'), numbered('A-2'), numbered('A-3'));
     const other = await openPageAs(
       portal,
       await createPerson(stack, shop.account.id),
@@ -57,8 +56,7 @@ describe('a snoozed order', () => {
   });
 
   test('is back at once when it is sent again with changes, or taken back', async () => {
-    const shop = await open(numbered('B-1'), numbered('B-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('B-1'), numbered('B-2'));
     for (const number of ['B-1', 'B-2']) {
       const dialog = await openDialog(page, number);
       await dialog.getByRole('button', { name: 'Snooze' }).click();
@@ -74,8 +72,7 @@ describe('a snoozed order', () => {
   });
 
   test('that a page loads as snoozed appears in its list when it is back, and is found by a search before', async () => {
-    const shop = await open(numbered('C-1'), numbered('C-2'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('C-1'), numbered('C-2'));
     const dialog = await openDialog(page, 'C-1');
     await dialog.getByRole('button', { name: 'Snooze' }).click();
     await rowOf(page, 'C-1').waitFor({ state: 'detached' });
@@ -113,8 +110,7 @@ describe('a snoozed order', () => {
 
 describe('a message to the customer', () => {
   test('is filled in either language, is edited, and opens in WhatsApp or as SMS', async () => {
-    const shop = await open(numbered('E-1'));
-    const page = await review(shop);
+    const { shop, page } = await openList(numbered('E-1'));
     const [name] = await stack.database.knex('accounts').where({ account_id: shop.account.id }).pluck('name');
     await rowOf(page, 'E-1').getByRole('link').click();
     await paneOf(page, 'E-1').getByRole('button', { name: 'Message the customer' }).click();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
+import { codeOf } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
 import { dispatch, makeReviewOlder } from '../harness/review-list.ts';
@@ -335,11 +336,11 @@ describe('requests to cancel orders that were dispatched', () => {
       [reopen, closed],
     ] as const) {
       const foreign = await send([id], other);
-      expect([foreign.status, foreign.body.code]).toEqual([404, 'order_not_found']);
+      expect(codeOf(foreign)).toEqual([404, 'order_not_found']);
       const unknown = await send([id, 9_000_000]);
-      expect([unknown.status, unknown.body.code]).toEqual([404, 'order_not_found']);
+      expect(codeOf(unknown)).toEqual([404, 'order_not_found']);
       const intruder = await send([id], below(other.client, shop.account.id));
-      expect([intruder.status, intruder.body.code]).toEqual([404, 'account_not_found']);
+      expect(codeOf(intruder)).toEqual([404, 'account_not_found']);
       const stranger = await send([id], below(openPortalClient(portal), shop.account.id));
       expect(stranger.status).toBe(401);
       expect((await send([id], viewer)).status).toBe(403);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
+import { codeOf } from '../harness/api.ts';
 import { expectAccessible, intercept, openPage, openPageAs, stopPageClock, visitAs } from '../harness/browser.ts';
 import { erase } from '../harness/erasure.ts';
 import { below, createPerson, openShop, signIn } from '../harness/people.ts';
@@ -194,7 +195,7 @@ describe('over HTTP', () => {
     'the setting %j is rejected',
     async (body) => {
       const reply = await shop.client.put(`/accounts/${shop.account.id}/resends`, body);
-      expect([reply.status, reply.body.code]).toEqual([422, 'invalid_request']);
+      expect(codeOf(reply)).toEqual([422, 'invalid_request']);
     },
   );
 

@@ -11,6 +11,7 @@ import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts
 import { hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, storedFor } from '../harness/erasure.ts';
 import { findMarkers } from '../harness/marked-order.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { runOrders } from '../harness/run-command.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -39,14 +40,10 @@ const orders = (...argv: string[]) => runOrders(stack, ...argv);
 function record(
   ...receipts: { order: { source_order_id: string; customer?: object; address?: string }; key?: string }[]
 ) {
-  const batch = receipts.map(({ order, key = null }) => ({
-    receiptId: randomUUIDv7(),
-    accountId: account.id,
-    channel: 'rest' as const,
-    sourceOrderId: order.source_order_id,
-    idempotencyKey: key,
-    body: Buffer.from(JSON.stringify(order)),
-  }));
+  const batch = receipts.map(({ order, key: idempotencyKey = null }) => {
+    const body = Buffer.from(JSON.stringify(order));
+    return newReceipt({ accountId: account.id, sourceOrderId: order.source_order_id, idempotencyKey, body });
+  });
   return recordReceipts(database, randomUUIDv7(), 3_600_000, batch);
 }
 

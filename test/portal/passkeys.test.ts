@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { codeOf } from '../harness/api.ts';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, ageSessions, startSignIn } from '../harness/second-factors.ts';
@@ -68,7 +69,7 @@ describe('a passkey', () => {
     expect((await entriesOf(person, 'signed_in')).at(-1).details).toMatchObject({ second_factor: 'passkey' });
     expect(await entriesOf(person, 'second_factor_added')).toMatchObject([{ details: { factor: 'passkey' } }]);
     const again = await addPasskey(client, authenticator);
-    expect([again.status, again.body.code]).toEqual(REJECTED);
+    expect(codeOf(again)).toEqual(REJECTED);
   });
 
   test('makes a password alone insufficient', async () => {
@@ -140,7 +141,7 @@ describe('a registration', () => {
     const options = await client.post('/second-factors/passkeys/options');
     const passkey = createAuthenticator(portal.url).register(options.body, deviation);
     const reply = await client.post('/second-factors/passkeys', { name: 'Test', passkey });
-    expect([reply.status, reply.body.code]).toEqual(REJECTED);
+    expect(codeOf(reply)).toEqual(REJECTED);
     expect((await client.get('/second-factors')).body.passkeys).toEqual([]);
   });
 
@@ -218,7 +219,7 @@ describe('a sign-in by passkey', () => {
     await openPortalClient(portal).post('/session/passkey/options');
     await knex('sign_in_attempts').update({ attempts: 300 });
     const reply = await openPortalClient(portal).post('/session/passkey/options');
-    expect([reply.status, reply.body.code]).toEqual([429, 'too_many_attempts']);
+    expect(codeOf(reply)).toEqual([429, 'too_many_attempts']);
     await knex('sign_in_attempts').delete();
     await knex('user_verifications').update({ expires_at: new Date(0) });
     await removeOldSignIns(connectionOf(knex));

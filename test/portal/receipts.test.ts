@@ -5,6 +5,7 @@ import { searchReceipts } from '@orders/portal/receipts/search-receipts.ts';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -79,10 +80,7 @@ describe('finding receipts', () => {
 
   test('by search reports how far it searched if there are too many', async () => {
     const database = stack.openDatabase();
-    const ofNobody = (receiptId: string) => ({
-      ...{ receiptId, accountId: 9_999_999, channel: 'rest' as const, idempotencyKey: null },
-      ...{ sourceOrderId: receiptId, body: Buffer.from('{}') },
-    });
+    const ofNobody = (receiptId: string) => newReceipt({ receiptId, accountId: 9_999_999, sourceOrderId: receiptId });
     const early = await send({ source_order_id: 'long ago' });
     const repeat = await send({ source_order_id: 'long ago' });
     for (let stored = 0; stored < 51_000; stored += 3000) {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import type { Reply } from '../harness/api.ts';
+import { codeOf, type Reply } from '../harness/api.ts';
 import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -13,7 +13,6 @@ const idsOf = ({ status, body }: Reply): number[] => {
   expect(status).toBe(200);
   return body.orders.map(({ order_id }: { order_id: number }) => order_id);
 };
-const codeOf = ({ status, body }: Reply) => [status, body.code];
 /** The new orders of a poll. */
 const newOf = (reply: Reply): Reply => ({ ...reply, body: reply.body.new });
 

@@ -1,19 +1,11 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { erase } from '../harness/erasure.ts';
-import { below, createPerson, openShop, type ShopClient, signIn, type TestPerson } from '../harness/people.ts';
+import { below, createPerson, openShop, type ShopClient, signIn } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let colleague: ShopClient;
-let second: TestPerson;
-
-const { stack, knex, portal, shop } = useStack({ portal: true, shop: 'each test' });
-
-beforeEach(async () => {
-  second = await createPerson(stack, shop.account.id);
-  colleague = below(await signIn(portal, second), shop.account.id);
-});
+const { stack, knex, portal, shop, colleague } = useStack({ portal: true, shop: 'each test', colleague: 'each test' });
 
 const insert = (columns: Record<string, unknown> = {}) => insertOrder(knex, shop.account.id, columns);
 const next = async (client: ShopClient, from: { after?: number; open?: number } = {}) =>
@@ -78,7 +70,7 @@ describe('the next order', () => {
     expect((await poll(colleague)).viewers).toEqual([{ name: shop.person.name, order_id: first }]);
     await poll(shop);
     expect(await next(colleague)).toEqual(is(other));
-    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: other }]);
+    expect((await poll(shop)).viewers).toEqual([{ name: colleague.person.name, order_id: other }]);
     await age('claimed_at');
     expect(await next(colleague)).toEqual(is(first));
   });

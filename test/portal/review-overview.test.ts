@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { codeOf } from '../harness/api.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
 import { apart, extendUndo, insertOrder, insertOrders } from '../harness/review-list.ts';
@@ -206,8 +207,7 @@ test('an overview has nothing of other accounts', async () => {
     rejected: { today: 0 },
   });
   const client = await signIn(portal, await createPerson(stack, shop.account.id));
-  const { status, body } = await client.get(`/accounts/${other.account.id}/overview/review`);
-  expect([status, body.code]).toEqual([404, 'account_not_found']);
+  expect(codeOf(await client.get(`/accounts/${other.account.id}/overview/review`))).toEqual([404, 'account_not_found']);
 });
 
 describe('with many orders', () => {

@@ -1,23 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Reply } from '../harness/api.ts';
-import { lockTables, whoWait } from '../harness/barriers.ts';
+import { describe, expect, test } from '@jest/globals';
+import { codeOf } from '../harness/api.ts';
+import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { erase } from '../harness/erasure.ts';
-import { below, createPerson, openShop, type ShopClient, signIn, type TestPerson } from '../harness/people.ts';
+import { below, createPerson, openShop, type ShopClient, signIn } from '../harness/people.ts';
 import { extendUndo, insertOrder } from '../harness/review-list.ts';
+import { listChanges } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let colleague: ShopClient;
-let second: TestPerson;
-
-const { stack, knex, portal, shop } = useStack({ portal: true, shop: true });
-
-beforeAll(async () => {
-  second = await createPerson(stack, shop.account.id);
-  colleague = below(await signIn(portal, second), shop.account.id);
-});
+const { stack, knex, portal, shop, colleague } = useStack({ portal: true, shop: true, colleague: true });
 
 const insert = (columns: Record<string, unknown> = {}) => insertOrder(knex, shop.account.id, columns);
-const codeOf = ({ status, body }: Reply) => [status, body.code];
 const NEWEST = Number.MAX_SAFE_INTEGER;
 const poll = async (client: ShopClient, query = '') =>
   (await client.get(`/orders/updates?after=${NEWEST}${query}`)).body;
@@ -29,7 +21,7 @@ describe('a poll', () => {
     await colleague.post('/orders/review', { order_ids: [first], to: 'confirmed' });
     await colleague.post('/orders/review', { order_ids: [other], to: 'rejected', reason: 'out of stock' });
     const { changed, more_changes } = await poll(shop, `&event_after=${event_after}`);
-    const by = second.email;
+    const by = colleague.person.email;
     const decided = [
       { order_id: first, review_state: 'confirmed', by, at: expect.any(String) },
       { order_id: other, review_state: 'rejected', by, at: expect.any(String) },
@@ -106,9 +98,9 @@ describe('a poll', () => {
     };
     await poll(shop);
     await poll(colleague, `&open=${id}`);
-    expect(await viewersFor(shop)).toEqual([{ name: second.name, order_id: id }]);
+    expect(await viewersFor(shop)).toEqual([{ name: colleague.person.name, order_id: id }]);
     await poll(colleague);
-    expect(await viewersFor(shop)).toEqual([{ name: second.name, order_id: null }]);
+    expect(await viewersFor(shop)).toEqual([{ name: colleague.person.name, order_id: null }]);
     expect(await viewersFor(colleague)).toEqual([{ name: shop.person.name, order_id: null }]);
     expect(await viewersFor(shop, '10 seconds')).toEqual([]);
     const elsewhere = await openShop(stack, portal);
@@ -121,7 +113,7 @@ describe('a poll', () => {
     expect((await poll(colleague, '&background=true')).viewers).toEqual([]);
     expect((await poll(shop)).viewers).toEqual([]);
     await poll(colleague);
-    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: null }]);
+    expect((await poll(shop)).viewers).toEqual([{ name: colleague.person.name, order_id: null }]);
   });
 });
 
@@ -133,7 +125,7 @@ describe('notes', () => {
     expect(status).toBe(201);
     expect(body.notes).toEqual([
       { note_id: expect.any(Number), at: expect.any(String), by: shop.person.email, text: 'Called.\nCall again' },
-      { note_id: expect.any(Number), at: expect.any(String), by: second.email, text: 'Reached her' },
+      { note_id: expect.any(Number), at: expect.any(String), by: colleague.person.email, text: 'Reached her' },
     ]);
     expect([body.order.note_count, body.history.map(({ action }: { action: string }) => action)]).toEqual([
       2,
@@ -183,4 +175,79 @@ test("an account's name is for its users and for operators", async () => {
   const other = await openShop(stack, portal);
   expect(codeOf(await other.client.get(path))).toEqual([404, 'account_not_found']);
   expect(codeOf(await operator.get('/accounts/2147483647'))).toEqual([404, 'account_not_found']);
+});
+
+describe('prints', () => {
+  const printOf = async (client: ShopClient, id: number) => (await client.get(`/orders/${id}`)).body.print;
+
+  test('each print is counted and recorded; everybody sees the first one and how many there are', async () => {
+    const id = await insert();
+    expect(await printOf(shop, id)).toBeNull();
+    const first = await shop.post(`/orders/${id}/prints`);
+    const printed_by = shop.person.email;
+    expect([first.status, first.body]).toEqual([201, { number: 1, printed_at: expect.any(String), printed_by }]);
+    const { printed_at } = first.body;
+    expect(await printOf(colleague, id)).toEqual({ printed_at, printed_by, count: 1 });
+    expect((await colleague.post(`/orders/${id}/prints`)).body).toEqual({ number: 2, printed_at, printed_by });
+    expect(await printOf(shop, id)).toEqual({ printed_at, printed_by, count: 2 });
+    const [action, subject] = ['order_printed', `order:${id}`];
+    expect(await listChanges(knex, shop.account.id, 2)).toEqual([
+      { actor: colleague.person.email, action, subject, details: { print_number: 2 } },
+      { actor: printed_by, action, subject, details: { print_number: 1 } },
+    ]);
+    const { history } = (await shop.get(`/orders/${id}`)).body;
+    expect(history.map((entry: { action: string }) => entry.action)).toEqual([action, action]);
+  });
+
+  test('two people who print at once get different numbers, and one of them the first', async () => {
+    const id = await insert();
+    const held = await hold(knex, 'lock table order_prints in access exclusive mode');
+    const printing = [shop, colleague].map((client) => client.post(`/orders/${id}/prints`));
+    await whoWait(knex, 2, 'relation');
+    await held.release();
+    const numbers = (await Promise.all(printing)).map(({ body }) => body.number);
+    expect(numbers.toSorted()).toEqual([1, 2]);
+    const printed = (await Promise.all(printing)).map(({ body }) => [body.printed_at, body.printed_by]);
+    expect(printed[0]).toEqual(printed[1]);
+  });
+
+  test.each(['confirmed', 'rejected', 'cancelled'])('an order that is %s can be printed', async (review_state) => {
+    const id = await insert({ review_state });
+    expect((await shop.post(`/orders/${id}/prints`)).body.number).toBe(1);
+  });
+
+  test('an order of another account, or of none, is not printed', async () => {
+    const id = await insert();
+    const other = await openShop(stack, portal);
+    const theirs = below(other.client, shop.account.id);
+    const replies = [
+      await other.post(`/orders/${id}/prints`),
+      await shop.post('/orders/999999999/prints'),
+      await shop.post('/orders/x/prints'),
+      await theirs.post(`/orders/${id}/prints`),
+    ];
+    expect(replies.map(codeOf)).toEqual([
+      [404, 'order_not_found'],
+      [404, 'order_not_found'],
+      [404, 'order_not_found'],
+      [404, 'account_not_found'],
+    ]);
+    expect(await knex('order_prints').where({ order_id: id })).toEqual([]);
+  });
+
+  test('a viewer cannot record a print', async () => {
+    const id = await insert();
+    const viewer = await createPerson(stack, shop.account.id, 'viewer');
+    const client = below(await signIn(portal, viewer), shop.account.id);
+    expect(codeOf(await client.post(`/orders/${id}/prints`))).toEqual([403, 'not_permitted']);
+    expect(await printOf(client, id)).toBeNull();
+  });
+
+  test('prints are deleted with the customer, whose order is not printed again', async () => {
+    const id = await insert({ customer_phone: '+971508277163' });
+    await shop.post(`/orders/${id}/prints`);
+    expect(await erase(stack, shop.account, '--phone', '050 827 7163')).toMatchObject({ orders: 1 });
+    expect(await knex('order_prints').where({ order_id: id })).toEqual([]);
+    expect(codeOf(await shop.post(`/orders/${id}/prints`))).toEqual([409, 'conflicting_state']);
+  });
 });

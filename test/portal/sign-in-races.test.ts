@@ -6,7 +6,7 @@ import { findUser } from '@orders/database/users/users.ts';
 import { createPasswordReset, usePasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
-import type { Reply } from '../harness/api.ts';
+import { codeOf, type Reply } from '../harness/api.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -65,7 +65,7 @@ describe('a new password by a link ends', () => {
     const reply = await overtake(person, setByLink, () =>
       client.post('/session', { email: person.email, password: person.password }),
     );
-    expect([reply.status, reply.body.code]).toEqual([401, 'wrong_credentials']);
+    expect(codeOf(reply)).toEqual([401, 'wrong_credentials']);
     expect(reply.headers['set-cookie']).toBeUndefined();
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect(await sessionsOf(person)).toEqual([]);
@@ -77,7 +77,7 @@ describe('a new password by a link ends', () => {
     const reply = await overtake(person, setByLink, () =>
       client.post('/session', { email: person.email, password: person.password }),
     );
-    expect([reply.status, reply.body.code]).toEqual([401, 'wrong_credentials']);
+    expect(codeOf(reply)).toEqual([401, 'wrong_credentials']);
     expect((await client.post('/session/second-factor', { code: await app.code() })).body.code).toBe('sign_in_expired');
   });
 
@@ -85,7 +85,7 @@ describe('a new password by a link ends', () => {
     const client = await signIn(portal, person);
     const body = { current_password: person.password, new_password: ANOTHER_PASSWORD };
     const reply = await overtake(person, setByLink, () => client.post('/password', body));
-    expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
+    expect(codeOf(reply)).toEqual([401, 'not_signed_in']);
     expect(await sessionsOf(person)).toEqual([]);
     expect(await statusesOf(person, NEW_PASSWORD, ANOTHER_PASSWORD)).toEqual([204, 401]);
   });
@@ -103,7 +103,7 @@ describe('a new password by a link ends', () => {
     const client = await signIn(portal, person);
     const code = await appOf((await client.post('/second-factors/totp')).body.uri).code();
     const reply = await overtake(person, setByLink, () => client.post('/second-factors/totp/verify', { code }));
-    expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
+    expect(codeOf(reply)).toEqual([401, 'not_signed_in']);
     expect(await statusesOf(person, NEW_PASSWORD)).toEqual([204]);
   });
 });
@@ -118,7 +118,7 @@ test('of two changes of the password with the same current one, the second is re
   };
   const body = { current_password: person.password, new_password: ANOTHER_PASSWORD };
   const reply = await overtake(person, change, () => client.post('/password', body));
-  expect([reply.status, reply.body.code]).toEqual([401, 'wrong_credentials']);
+  expect(codeOf(reply)).toEqual([401, 'wrong_credentials']);
   expect(await statusesOf(person, NEW_PASSWORD, ANOTHER_PASSWORD)).toEqual([204, 401]);
 });
 
@@ -134,7 +134,7 @@ test('a passkey is not kept if the session ends while it is registered', async (
   const reply = await overtake(person, change, () =>
     client.post('/second-factors/passkeys', { name: 'Test', passkey }),
   );
-  expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
+  expect(codeOf(reply)).toEqual([401, 'not_signed_in']);
   expect((await startSignIn(portal, person)).steps).toBeUndefined();
   expect((await (await signIn(portal, person)).get('/second-factors')).body).toMatchObject({ passkeys: [] });
 });
@@ -144,7 +144,7 @@ test('ending all sessions of a user ends new recovery codes that are being made'
   const { app } = await addTotp(stack, client);
   const change: Change = async (trx) => endSessions(connectionOf(trx), await idOf(person));
   const reply = await overtake(person, change, () => client.post('/second-factors/recovery-codes'));
-  expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
+  expect(codeOf(reply)).toEqual([401, 'not_signed_in']);
   await signInWithCode(portal, person, app);
 });
 
@@ -158,7 +158,7 @@ describe('a reset of the second factors ends', () => {
     const reply = await overtake(person, resetFactors, () =>
       client.post('/second-factors/passkeys', { name: 'Test', passkey }),
     );
-    expect([reply.status, reply.body.code]).toEqual([401, 'passkey_rejected']);
+    expect(codeOf(reply)).toEqual([401, 'passkey_rejected']);
     expect(await knex('user_passkeys').where({ user_id: await idOf(person) })).toEqual([]);
     expect((await startSignIn(portal, person)).steps).toBeUndefined();
   });
@@ -167,7 +167,7 @@ describe('a reset of the second factors ends', () => {
     const client = await signIn(portal, person);
     await addTotp(stack, client);
     const reply = await overtake(person, resetFactors, () => client.post('/second-factors/recovery-codes'));
-    expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
+    expect(codeOf(reply)).toEqual([401, 'not_signed_in']);
     expect((await startSignIn(portal, person)).steps).toBeUndefined();
   });
 
@@ -179,7 +179,7 @@ describe('a reset of the second factors ends', () => {
     const reply = await overtake(person, resetFactors, () =>
       client.post('/session/passkey', { passkey: authenticator.signIn(body) }),
     );
-    expect([reply.status, reply.body.code]).toEqual([401, 'passkey_rejected']);
+    expect(codeOf(reply)).toEqual([401, 'passkey_rejected']);
     expect(await sessionsOf(person)).toEqual([]);
   });
 

@@ -1,18 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { codeOf } from '../harness/api.ts';
 import { erase } from '../harness/erasure.ts';
-import { below, createPerson, openShop, type ShopClient, signIn, type TestPerson } from '../harness/people.ts';
+import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { listChanges } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let colleague: ShopClient;
-let second: TestPerson;
-
-const { stack, knex, portal, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
-
-beforeAll(async () => {
-  second = await createPerson(stack, shop.account.id);
-  colleague = below(await signIn(portal, second), shop.account.id);
+const { stack, knex, portal, api, shop, colleague } = useStack({
+  intake: true,
+  worker: true,
+  portal: true,
+  shop: true,
+  colleague: true,
 });
 
 const at = (path: string) => `/accounts/${shop.account.id}${path}`;
@@ -146,7 +145,7 @@ test('an order of another account is neither snoozed nor taken back, and a viewe
     await viewer.put(at(`/orders/${id}/snooze`), { minutes: 10 }),
     await viewer.delete(at(`/orders/${id}/snooze`)),
   ];
-  expect(replies.map(({ status, body }) => [status, body.code])).toEqual([
+  expect(replies.map(codeOf)).toEqual([
     [404, 'order_not_found'],
     [404, 'order_not_found'],
     [404, 'account_not_found'],
@@ -166,7 +165,7 @@ test('at most 200 orders are snoozed at a time', async () => {
       account_id: shop.account.id,
       order_id,
       until: knex.raw("now() + interval '1 hour'"),
-      by: second.email,
+      by: colleague.person.email,
     })),
   );
   const { status, body } = await snooze(last);
@@ -182,6 +181,5 @@ test('it is deleted with the customer, who is found in its reason', async () => 
   await snooze(id, { minutes: 10, reason: 'Her other number is 050 827 7163' });
   expect(await erase(stack, shop.account, '--phone', '050 827 7163')).toMatchObject({ orders: 1 });
   expect(await knex('order_snoozes').where({ order_id: id })).toEqual([]);
-  const { status, body } = await snooze(id);
-  expect([status, body.code]).toEqual([409, 'conflicting_state']);
+  expect(codeOf(await snooze(id))).toEqual([409, 'conflicting_state']);
 });

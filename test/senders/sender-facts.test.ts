@@ -18,12 +18,16 @@ import { parseBody } from '@orders/domain/parse-body.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { ATTEMPT_ERRORS } from '@orders/domain/receipt-json.ts';
 import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
+import { readLife } from '@orders/domain/sources/platform-states.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { readConfig } from '@orders/intake/config.ts';
 import { openApiDocument } from '@orders/intake/docs/openapi/document.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
+import REVIEW from '../../apps/portal/page/src/locales/en/review.json' with { type: 'json' };
+import TEXTS from '../../apps/portal/page/src/locales/en/sources.json' with { type: 'json' };
 
 const grouped = (value: number) => value.toLocaleString('en-US');
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
@@ -212,3 +216,30 @@ test('each file of the directory is a page of the index, and headings are unique
     expect([name, all.length]).toEqual([name, new Set(all).size]);
   }
 });
+
+/** The table of a guide: what the portal shows, in Markdown. */
+function tableOf(preset: 'shopify' | 'woocommerce' | 'salla' | 'zid'): string {
+  const { says, here, payment, other, unknown, kind: kinds } = TEXTS.life;
+  const rows = readLife(preset, PRESETS[preset]).map(({ says: states, kind, payment_state }) => [
+    states.map((state) => (state === '*' ? other : `\`${state}\``)).join(', '),
+    kinds[kind],
+    payment_state !== null
+      ? REVIEW.choice.payment_state[payment_state as 'paid'].toLowerCase()
+      : ['test', 'cancellation', 'ignored'].includes(kind)
+        ? ''
+        : unknown.toLowerCase(),
+  ]);
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`.replaceAll(/ {2,}/g, ' ');
+  return [line([says, here, payment]), line(['---', '---', '---']), ...rows.map(line)].join('\n');
+}
+
+test.each(['shopify', 'woocommerce', 'salla', 'zid'] as const)(
+  'the guide of %s has the table of what each status becomes, and the topics',
+  (preset) => {
+    const page = readSenderPages().find(({ name }) => name === preset);
+    const [, table] = /## What each status means\n\n((?:\|.*\n)+)/.exec(page?.markdown ?? '') ?? [];
+    expect(table?.trimEnd()).toBe(tableOf(preset));
+    const { order = [], cancellation = [] } = PRESETS[preset].settings.topics ?? {};
+    for (const topic of [...order, ...cancellation]) expect(page?.markdown).toContain(`\`${topic}\``);
+  },
+);

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const WORKERS = 6;
@@ -19,14 +20,9 @@ beforeAll(async () => {
     database,
     batchId,
     10_000,
-    receiptIds.map((receiptId, index) => ({
-      receiptId,
-      accountId: 1 + (index % 4),
-      channel: 'rest',
-      sourceOrderId: nameOf.get(receiptId) as string,
-      idempotencyKey: null,
-      body: Buffer.from(JSON.stringify({ source_order_id: nameOf.get(receiptId) })),
-    })),
+    receiptIds.map((receiptId, index) =>
+      newReceipt({ receiptId, accountId: 1 + (index % 4), sourceOrderId: nameOf.get(receiptId) as string }),
+    ),
   );
 });
 

@@ -6,6 +6,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { until } from '@orders/test-services/until.ts';
 import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { PREPARED } from '../harness/database.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { describeQueues } from '../harness/queue.ts';
 import type { RunningWorker } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -251,16 +252,10 @@ describeQueues('processing, the queue on %s', (kind) => {
     const silent = `${receiptId.slice(0, -4)}0000`;
     const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
     const withoutWakeUp = order('silent');
-    await recordReceipts(database, silent, 0, [
-      {
-        receiptId: silent,
-        accountId: account.id,
-        channel: 'rest',
-        sourceOrderId: withoutWakeUp.source_order_id,
-        idempotencyKey: null,
-        body: Buffer.from(JSON.stringify(withoutWakeUp)),
-      },
-    ]);
+    const { source_order_id: sourceOrderId } = withoutWakeUp;
+    const body = Buffer.from(JSON.stringify(withoutWakeUp));
+    const receipt = newReceipt({ receiptId: silent, accountId: account.id, sourceOrderId, body });
+    await recordReceipts(database, silent, 0, [receipt]);
     await closeDatabase(database);
     expect((await final(silent)).status).toBe('written');
   });

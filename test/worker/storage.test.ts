@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { enableSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
@@ -27,6 +27,7 @@ import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { readNewReceipts } from '@orders/worker/receipts/read-new-receipts.ts';
 import type { Knex } from 'knex';
 import { hold, whoWait } from '../harness/barriers.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { insertOrders, makeReviewOlder } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
 import { useDatabase } from '../harness/use-database.ts';
@@ -35,20 +36,10 @@ const DAY = 24 * 3600 * 1000;
 
 const { db, database } = useDatabase({ poolSize: 4 });
 
-beforeAll(async () => {});
-
 /** A receipt with the given receive time. */
 function receiptAt(time: number, rest: Partial<IncomingReceipt> = {}): IncomingReceipt {
   const receiptId = `${firstUuidAt(time).slice(0, 14)}7${randomBytes(2).toString('hex').slice(1)}-8${randomBytes(2).toString('hex').slice(1)}-${randomBytes(6).toString('hex')}`;
-  return {
-    receiptId,
-    accountId: 1,
-    channel: 'rest',
-    sourceOrderId: `at-${time}`,
-    idempotencyKey: null,
-    body: Buffer.from('{"source_order_id":"x"}'),
-    ...rest,
-  };
+  return newReceipt({ receiptId, sourceOrderId: `at-${time}`, body: Buffer.from('{"source_order_id":"x"}'), ...rest });
 }
 
 async function record(...receipts: IncomingReceipt[]): Promise<string[]> {

@@ -1,9 +1,11 @@
-import { randomUUIDv7 } from 'node:crypto';
-import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { afterEach, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { countReads } from '../harness/count-reads.ts';
+import { newReceipt } from '../harness/new-receipt.ts';
 import { startStack } from '../harness/stack.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
@@ -11,19 +13,17 @@ const [OWN, OTHER] = [1, 2];
 const IN_A_BATCH = 500;
 
 const { db, database } = useDatabase({ direct: true });
-beforeAll(async () => {});
 afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
 
 /** Records one receipt for each of these accounts in one outbox row. */
 async function record(accountIds: number[], sourceOrderId: string, idempotencyKey: string | null = null) {
-  const receipts = accountIds.map((accountId, index) => ({
-    receiptId: randomUUIDv7(),
-    accountId,
-    channel: 'rest' as const,
-    sourceOrderId: accountId === OWN ? sourceOrderId : `${sourceOrderId}-${index}`,
-    idempotencyKey: idempotencyKey && `${idempotencyKey}-${index}`,
-    body: Buffer.from('{}'),
-  }));
+  const receipts = accountIds.map((accountId, index) =>
+    newReceipt({
+      accountId,
+      sourceOrderId: accountId === OWN ? sourceOrderId : `${sourceOrderId}-${index}`,
+      idempotencyKey: idempotencyKey && `${idempotencyKey}-${index}`,
+    }),
+  );
   return recordReceipts(database, randomUUIDv7(), 3_600_000, receipts);
 }
 
@@ -92,3 +92,49 @@ test('a backlog that is too long causes 503 overloaded with Retry-After', async 
     await stack.close();
   }
 });
+
+const incoming = (accountId: number, idempotencyKey: string | null, body: string) =>
+  newReceipt({ accountId, idempotencyKey, body: Buffer.from(body) });
+/** Makes the row of a batch long. */
+const LONG = Array.from(
+  { length: 16_000 },
+  () => `like an order, packed to a third: ${randomBytes(8).toString('hex')}, `,
+).join('');
+const bodyOf = (key: string) => `{"source_order_id":"of ${key}"}`;
+
+test.each([
+  [8, 1],
+  [1, 50],
+])(
+  'looking up originals in %i rows of 1 MB, %i in each, does not read every row for every key',
+  async (rows, ofRow) => {
+    const accountId = rows;
+    const keys = Array.from({ length: rows * ofRow }, (_, index) => `key ${index}`);
+    for (let row = 0; row < rows; row += 1) {
+      const ofThis = keys.slice(row * ofRow, (row + 1) * ofRow).map((key) => incoming(accountId, key, bodyOf(key)));
+      const filler = incoming(accountId, null, JSON.stringify({ x: LONG }));
+      await recordReceipts(database, randomUUIDv7(), 3_600_000, [filler, ...ofThis]);
+    }
+    const replays = keys.map((idempotencyKey) => ({
+      accountId,
+      idempotencyKey,
+      body: Buffer.from(bodyOf(idempotencyKey)),
+    }));
+    let originals: Awaited<ReturnType<typeof findOriginals>> = [];
+    let bodies = new Map<string, Buffer>();
+    const reads = await countReads([database], 'long values', async () => {
+      originals = await findOriginals(database, replays);
+      const receiptIds = originals.map((original) => original?.receiptId ?? '');
+      bodies = await readOriginalBodies(database, accountId, receiptIds);
+    });
+    const found = originals.map((original) => [original?.isSame, bodies.get(original?.receiptId ?? '')?.toString()]);
+    expect(found).toEqual(keys.map((key) => [true, bodyOf(key)]));
+    const readsOfAll = await countReads([database], 'long values', () =>
+      database.pool.query("select length(bodies || ''::bytea) from receipt_payloads where account_id = $1", [
+        accountId,
+      ]),
+    );
+    // Twice as many, unless Postgres reads them for itself meanwhile.
+    expect(reads).toBeLessThan(3 * readsOfAll);
+  },
+);
