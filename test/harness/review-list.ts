@@ -5,7 +5,7 @@ import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Knex } from 'knex';
-import type { PooledDatabase } from './use-database.ts';
+import type { PooledDatabase } from './use-stack.ts';
 
 /** Lets a test decide when there are statistics: autovacuum may take them at any time. */
 export async function stopAutovacuum(knex: Knex): Promise<void> {

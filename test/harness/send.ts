@@ -3,8 +3,7 @@ import { installBarriers } from './barriers.ts';
 import { QUEUE_KIND } from './queue.ts';
 import { envOf, type Outcome, runCommand, type Sender, spawnCommand } from './run-command.ts';
 import type { TestAccount } from './stack.ts';
-import { standIn } from './stand-in.ts';
-import { useStack } from './use-stack.ts';
+import { standIn, useStack } from './use-stack.ts';
 
 /** Runs `orders send` in this process. `input` is read in these chunks; `terminal` are properties of stderr, such as `isTTY`. */
 export async function send(

@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach } from '@jest/globals';
-import type { Database } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import type { Knex } from 'knex';
 import type { Api, TestAccount } from './api.ts';
 import { closeAtEnd } from './close-at-end.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import type { IdentityProvider } from './identity-provider/start.ts';
 import type { MailServer } from './mail-server.ts';
 import { type Colleague, createPerson, openColleague, openShop, type Shop, type TestPerson } from './people.ts';
@@ -15,7 +16,6 @@ import {
   type Stack,
   startStack,
 } from './stack.ts';
-import { standIn } from './stand-in.ts';
 
 /** What a test file can use. */
 interface Started {
@@ -157,4 +157,52 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
 
 function settingsOf(app: App): Settings {
   return app === true ? {} : app;
+}
+
+/** A test database with a pool like those of the apps. */
+export interface PooledDatabase extends TestDatabase {
+  database: Database;
+}
+
+/**
+ * Creates a database for the tests of a file, without any app. It can be used in tests and hooks.
+ *
+ * @param options `direct`: the pool goes around the pooler, for what depends on the session. `bulk`: as in the worker.
+ */
+export function useDatabase({ direct = false, poolSize = 1, bulk = false } = {}): {
+  db: PooledDatabase;
+  database: Database;
+} {
+  let db: PooledDatabase | undefined;
+  beforeAll(async () => {
+    const created = await createTestDatabase();
+    const url = direct ? created.directUrl : created.url;
+    const database = openDatabase({ url, poolSize, prepared: direct || PREPARED, bulk });
+    closeAtEnd({ close: () => closeDatabase(database) });
+    db = { ...created, database };
+  });
+  return { db: standIn('db', () => db), database: standIn('database', () => db?.database) };
+}
+
+/**
+ * Stands for an object that is made before the tests of a file run, so that the file can take it apart at its top:
+ * `const { stack, api } = useStack(…)`. It has the members of the object that `current` returns at the moment.
+ *
+ * @param target a function, if the object is one.
+ * @throws {Error} where it is used before the object is made, such as at the top of a file.
+ */
+export function standIn<T extends object>(name: string, current: () => T | undefined, target: object = {}): T {
+  const made = (): T => {
+    const object = current();
+    if (!object) throw new Error(`${name} is only there in tests and hooks.`);
+    return object;
+  };
+  return new Proxy(target as T, {
+    get: (_, member) => Reflect.get(made(), member),
+    set: (_, member, value) => Reflect.set(made(), member, value),
+    has: (_, member) => Reflect.has(made(), member),
+    ownKeys: () => Reflect.ownKeys(made()),
+    getOwnPropertyDescriptor: (_, member) => Reflect.getOwnPropertyDescriptor(made(), member),
+    apply: (_, self, values) => Reflect.apply(made() as CallableFunction, self, values),
+  });
 }

@@ -24,34 +24,30 @@ const rejection = (status: number, code: string) => ({
 describeQueues('a batch of orders, the queue on %s', (kind) => {
   test('as lines or as an array gets a receipt for each order, in its order, and each becomes an order', async () => {
     const own = await startStack(kind);
-    try {
-      const { api } = await own.intake();
-      const sender = await own.account();
-      const names = Array.from({ length: 700 }, (_, index) => `together ${index}`);
-      const asLines = await api.batch(sender, lines(...names.map(order)));
-      const asArray = await api.batch(
-        sender,
-        names.map((name) => ({ source_order_id: `${name} in an array` })),
-      );
-      const receiptIds: string[] = [];
-      for (const { status, body } of [asLines, asArray]) {
-        expect({ status, ...body, results: body.results.length }).toEqual({
-          status: 202,
-          accepted: 700,
-          refused: 0,
-          mismatched: 0,
-          results: 700,
-        });
-        receiptIds.push(...body.results.map((result: { receipt_id: string }) => result.receipt_id));
-      }
-      const stored = await own.database.knex('receipts').select('receipt_id', 'source_order_id');
-      const nameOf = new Map(stored.map((row) => [row.receipt_id, row.source_order_id]));
-      expect(receiptIds.map((id) => nameOf.get(id))).toEqual([...names, ...names.map((name) => `${name} in an array`)]);
-      await own.worker();
-      await expectSettled(own, sender, written(receiptIds));
-    } finally {
-      await own.close();
+    const { api } = await own.intake();
+    const sender = await own.account();
+    const names = Array.from({ length: 700 }, (_, index) => `together ${index}`);
+    const asLines = await api.batch(sender, lines(...names.map(order)));
+    const asArray = await api.batch(
+      sender,
+      names.map((name) => ({ source_order_id: `${name} in an array` })),
+    );
+    const receiptIds: string[] = [];
+    for (const { status, body } of [asLines, asArray]) {
+      expect({ status, ...body, results: body.results.length }).toEqual({
+        status: 202,
+        accepted: 700,
+        refused: 0,
+        mismatched: 0,
+        results: 700,
+      });
+      receiptIds.push(...body.results.map((result: { receipt_id: string }) => result.receipt_id));
     }
+    const stored = await own.database.knex('receipts').select('receipt_id', 'source_order_id');
+    const nameOf = new Map(stored.map((row) => [row.receipt_id, row.source_order_id]));
+    expect(receiptIds.map((id) => nameOf.get(id))).toEqual([...names, ...names.map((name) => `${name} in an array`)]);
+    await own.worker();
+    await expectSettled(own, sender, written(receiptIds));
   });
 });
 

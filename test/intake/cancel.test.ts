@@ -315,16 +315,13 @@ test('an order that stays locked is rejected, without an effect on the others', 
   const { id, orderId } = await write('locked');
   const other = await write('unlocked');
   const lock = await hold(knex, `select from orders where order_id = ${orderId} for update`);
-  try {
-    const reply = await api.cancel(account, {
-      cancellations: [{ source_order_id: other.id }, { source_order_id: id }],
-    });
-    expect(codeOf(reply)).toEqual([503, 'overloaded']);
-    expect(reply.headers['retry-after']).toMatch(/^\d+$/);
-    expect((await rowOf(other.orderId)).review_state).toBe('needs_review');
-  } finally {
-    await lock.release();
-  }
+  const reply = await api.cancel(account, {
+    cancellations: [{ source_order_id: other.id }, { source_order_id: id }],
+  });
+  expect(codeOf(reply)).toEqual([503, 'overloaded']);
+  expect(reply.headers['retry-after']).toMatch(/^\d+$/);
+  expect((await rowOf(other.orderId)).review_state).toBe('needs_review');
+  await lock.release();
   expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'cancelled' });
 });
 

@@ -13,8 +13,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
 import { hostileBody } from '../harness/arbitrary-request.ts';
 import { newReceipt } from '../harness/new-receipt.ts';
-import { useDatabase } from '../harness/use-database.ts';
-import { useStack } from '../harness/use-stack.ts';
+import { useDatabase, useStack } from '../harness/use-stack.ts';
 
 function countOf(variable: string, usual: number): number {
   const count = Number(process.env[variable] ?? usual);

@@ -7,7 +7,7 @@ import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconci
 import { countReads } from '../harness/count-reads.ts';
 import { newReceipt } from '../harness/new-receipt.ts';
 import { startStack } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const [OWN, OTHER] = [1, 2];
 const IN_A_BATCH = 500;
@@ -77,20 +77,16 @@ test('an account with more than half a million pending ids gets an error at once
 
 test('a backlog that is too long causes 503 overloaded with Retry-After', async () => {
   const stack = await startStack('postgres');
-  try {
-    const [{ api }, account] = [await stack.intake(), await stack.account()];
-    await stack.database.knex.raw(
-      `insert into outbox (batch_id, receipt_ids, account_ids, due_at)
-       select gen_random_uuid(), array(select gen_random_uuid() from generate_series(1, 500)), ?, 'infinity'
-       from generate_series(1, 1001)`,
-      [[account.id]],
-    );
-    const { status, headers, body } = await api.reconcile(account, ['x']);
-    expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' });
-    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-  } finally {
-    await stack.close();
-  }
+  const [{ api }, account] = [await stack.intake(), await stack.account()];
+  await stack.database.knex.raw(
+    `insert into outbox (batch_id, receipt_ids, account_ids, due_at)
+     select gen_random_uuid(), array(select gen_random_uuid() from generate_series(1, 500)), ?, 'infinity'
+     from generate_series(1, 1001)`,
+    [[account.id]],
+  );
+  const { status, headers, body } = await api.reconcile(account, ['x']);
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' });
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
 });
 
 const incoming = (accountId: number, idempotencyKey: string | null, body: string) =>

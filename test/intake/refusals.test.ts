@@ -374,17 +374,13 @@ test.each(['order', 'preview'] as const)(
     const smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1' });
     const account = await stack.account();
     const locked = await lockTables(knex, 'receipts, orders');
-    try {
-      const first = smallIntake.api[call](account, { source_order_id: `held ${call}` });
-      await whoWait(knex, 1, 'relation');
-      const second = await smallIntake.api[call](account, { source_order_id: `too many ${call}` });
-      expectProblem(second, 503, 'overloaded');
-      expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
-      await locked.release();
-      expect((await first).status).toBe(call === 'order' ? 202 : 200);
-    } finally {
-      await locked.release();
-    }
+    const first = smallIntake.api[call](account, { source_order_id: `held ${call}` });
+    await whoWait(knex, 1, 'relation');
+    const second = await smallIntake.api[call](account, { source_order_id: `too many ${call}` });
+    expectProblem(second, 503, 'overloaded');
+    expect(Number(second.headers['retry-after'])).toBeGreaterThan(0);
+    await locked.release();
+    expect((await first).status).toBe(call === 'order' ? 202 : 200);
   },
 );
 

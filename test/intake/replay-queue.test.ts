@@ -10,7 +10,7 @@ import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { startQueue, type TestQueue } from '../harness/queue.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const REPLAYING = 1;
 const OTHER = 2;

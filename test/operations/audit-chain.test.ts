@@ -12,7 +12,7 @@ import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { MAIN, NOWHERE, spawnCommand } from '../harness/run-command.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const { db, database: pool } = useDatabase({ direct: true, poolSize: 2 });
 let knex: Knex;

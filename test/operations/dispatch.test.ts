@@ -10,7 +10,7 @@ import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import pg from 'pg';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { dispatch, insertOrder, insertOrders, makeReviewOlder } from '../harness/review-list.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');
 // Roles belong to the whole server, which other tests use too.

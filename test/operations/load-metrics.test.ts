@@ -14,7 +14,7 @@ import { newReceipt } from '../harness/new-receipt.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const OF_POSTGRES = ['orders_receipts_waiting', 'orders_receipts_dead', 'orders_oldest_waiting_seconds'];
 const OF_QUEUE = ['orders_jobs_waiting', 'orders_jobs_active', 'orders_lane_jobs'];

@@ -6,8 +6,7 @@ import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { useDatabase } from '../harness/use-database.ts';
-import { useStack } from '../harness/use-stack.ts';
+import { useDatabase, useStack } from '../harness/use-stack.ts';
 
 const { db } = useDatabase();
 

@@ -11,6 +11,7 @@ import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import type { RoleOf } from '../harness/database.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
@@ -64,6 +65,13 @@ const urlOf = (app: RoleOf, database: string) =>
     { username: `orders_${app}`, password: PASSWORDS[`${app.toUpperCase()}_DB_PASSWORD` as 'INTAKE_DB_PASSWORD'] },
     database,
   );
+
+/** Connects with the role of an app, until the end of the test. */
+function openAs(app: RoleOf, database: string): Knex {
+  const knex = openKnex({ url: urlOf(app, database), applicationName: 'orders test' });
+  closeAfterTest({ close: () => knex.destroy() });
+  return knex;
+}
 
 async function migrate(
   DATABASE_URL: string,
@@ -254,11 +262,10 @@ test('with a role for each app and an owner without superuser rights the accepta
   const verified = await runCommand(['audit', 'verify'], { DATABASE_URL: urlAs(OWNER, 'managed') });
   expect(verified.code).toBe(0);
   // An id cannot be used twice, although a role that may insert can choose it.
-  const asPortal = openKnex({ url: urlOf('portal', 'managed'), applicationName: 'orders test' });
+  const asPortal = openAs('portal', 'managed');
   const copied = 'event_id, account_id, at, actor, action, subject, details';
   const copy = `insert into audit_events (${copied}) overriding system value select ${copied} from audit_events limit 1`;
   await expect(asPortal.raw(copy)).rejects.toMatchObject({ code: '23505' });
-  await asPortal.destroy();
 
   const metrics = await until('the load is known', async () => {
     const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
@@ -304,55 +311,43 @@ test('intake shows the delay of dispatching under its role, and after a grant th
 });
 
 test('the worker removes events of every account, under its role', async () => {
-  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
-  try {
-    const stored = await owner('events').count({ count: '*' }).first();
-    expect(Number(stored?.count)).toBeGreaterThan(0);
-    expect(await pruneEvents(connectionOf(worker), 0, new AbortController().signal)).toBe(Number(stored?.count));
-  } finally {
-    await worker.destroy();
-  }
+  const worker = openAs('worker', 'managed');
+  const stored = await owner('events').count({ count: '*' }).first();
+  expect(Number(stored?.count)).toBeGreaterThan(0);
+  expect(await pruneEvents(connectionOf(worker), 0, new AbortController().signal)).toBe(Number(stored?.count));
 });
 
 test('the worker creates and drops partitions, including those of the owner, and the owner can still alter them', async () => {
-  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
-  try {
-    const made = await createPartitions(connectionOf(worker), Date.now() + 100 * DAY);
-    expect(made.length).toBeGreaterThan(0);
-    const old = await createPartitions(connectionOf(owner), Date.now() - 400 * DAY);
-    expect((await migrate(urlAs(OWNER, 'managed'))).code).toBe(0);
-    const { rows } = await owner.raw(
-      "select distinct tableowner as owner from pg_tables where tablename ~ '^receipt(s|_payloads)(_|$)'",
-    );
-    expect(rows).toEqual([{ owner: 'orders_worker' }]);
-    const { dropped } = await dropOldPartitions(connectionOf(worker), 200 * DAY);
-    expect(new Set(dropped)).toEqual(new Set(old));
-    for (const name of ['receipts', ...made])
-      await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
-        // Only partitions have storage settings.
-        expect([name, error.code]).toEqual(['receipts', '42809']);
-      });
-  } finally {
-    await worker.destroy();
-  }
+  const worker = openAs('worker', 'managed');
+  const made = await createPartitions(connectionOf(worker), Date.now() + 100 * DAY);
+  expect(made.length).toBeGreaterThan(0);
+  const old = await createPartitions(connectionOf(owner), Date.now() - 400 * DAY);
+  expect((await migrate(urlAs(OWNER, 'managed'))).code).toBe(0);
+  const { rows } = await owner.raw(
+    "select distinct tableowner as owner from pg_tables where tablename ~ '^receipt(s|_payloads)(_|$)'",
+  );
+  expect(rows).toEqual([{ owner: 'orders_worker' }]);
+  const { dropped } = await dropOldPartitions(connectionOf(worker), 200 * DAY);
+  expect(new Set(dropped)).toEqual(new Set(old));
+  for (const name of ['receipts', ...made])
+    await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
+      // Only partitions have storage settings.
+      expect([name, error.code]).toEqual(['receipts', '42809']);
+    });
 });
 
 test('the worker makes partitions of receipts while an account is moved, whose receipts are rejected', async () => {
   const { id } = await stack.account();
-  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
+  const worker = openAs('worker', 'managed');
   const database = connectionOf(owner);
   const move = { account_id: id, account_ids: [id], to_url: 'https://orders-2.example.com', step: 'closed' };
-  try {
-    await owner('account_moves').insert(move);
-    await setGuarded(database, id, true);
-    expect(await createPartitions(connectionOf(worker), Date.now() + 200 * DAY)).not.toEqual([]);
-    const late = worker('order_keys').insert({ account_id: id, source_order_id: 'late', held_at: new Date() });
-    await expect(late).rejects.toMatchObject({ code: '55006' });
-    await setGuarded(database, id, false);
-    await owner('account_moves').where({ account_id: id }).delete();
-  } finally {
-    await worker.destroy();
-  }
+  await owner('account_moves').insert(move);
+  await setGuarded(database, id, true);
+  expect(await createPartitions(connectionOf(worker), Date.now() + 200 * DAY)).not.toEqual([]);
+  const late = worker('order_keys').insert({ account_id: id, source_order_id: 'late', held_at: new Date() });
+  await expect(late).rejects.toMatchObject({ code: '55006' });
+  await setGuarded(database, id, false);
+  await owner('account_moves').where({ account_id: id }).delete();
 });
 
 test('no role can run a function that acts with the rights of the owner for triggers alone', async () => {
@@ -547,14 +542,10 @@ test('a database whose apps shared a superuser gets the roles only by an upgrade
   expect(await migrate(url)).toEqual({ code: 0, text: expect.stringContaining('"roles": "none"') });
   expect(await grants(knex)).toEqual(before);
   expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
-  const worker = openKnex({ url: urlOf('worker', 'orders'), applicationName: 'orders test' });
-  try {
-    await createPartitions(connectionOf(knex), Date.now() - 400 * DAY);
-    expect((await migrate(url)).code).toBe(0);
-    expect((await dropOldPartitions(connectionOf(worker), 200 * DAY)).dropped).not.toEqual([]);
-  } finally {
-    await worker.destroy();
-  }
+  const worker = openAs('worker', 'orders');
+  await createPartitions(connectionOf(knex), Date.now() - 400 * DAY);
+  expect((await migrate(url)).code).toBe(0);
+  expect((await dropOldPartitions(connectionOf(worker), 200 * DAY)).dropped).not.toEqual([]);
 });
 
 test('a queue on Postgres that is not prepared is reported, and used as soon as it is', async () => {

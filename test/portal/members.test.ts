@@ -266,11 +266,8 @@ describe('an owner', () => {
       one.client.delete(`${one.at}/users/${two.userId}`),
       two.client.delete(`${one.at}/users/${one.userId}`),
     ];
-    try {
-      await Promise.all([whoWait(knex, 1, 'transactionid'), whoWait(knex, 1, 'tuple')]);
-    } finally {
-      await held.release();
-    }
+    await Promise.all([whoWait(knex, 1, 'transactionid'), whoWait(knex, 1, 'tuple')]);
+    await held.release();
     const replies = await Promise.all(removals);
     expect(replies.filter(({ status }) => status === 204)).toHaveLength(1);
     expect(Object.values(await rolesIn(one.accountId as number))).toEqual(['owner']);

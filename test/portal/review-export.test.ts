@@ -321,15 +321,12 @@ test('a third export of an account at the same time is refused until one has end
   const theirs = { order_ids: [await insert(other.account)], format: 'csv' };
   const lock = await lockTables(knex, 'order_notes');
   const waiting = [exportOrders(body), exportOrders(body)];
-  try {
-    await whoWait(knex, 2, 'relation');
-    const { status, headers } = await exportOrders(body);
-    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
-    waiting.push(other.exportOrders(theirs));
-    await whoWait(knex, 3, 'relation');
-  } finally {
-    await lock.release();
-  }
+  await whoWait(knex, 2, 'relation');
+  const { status, headers } = await exportOrders(body);
+  expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+  waiting.push(other.exportOrders(theirs));
+  await whoWait(knex, 3, 'relation');
+  await lock.release();
   expect((await Promise.all(waiting)).map((reply) => reply.status)).toEqual([200, 200, 200]);
   expect((await exportOrders(body)).status).toBe(200);
 });

@@ -6,8 +6,7 @@ import { codeOf } from '../harness/api.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
 import { apart, extendUndo, insertOrder, insertOrders } from '../harness/review-list.ts';
-import { useDatabase } from '../harness/use-database.ts';
-import { useStack } from '../harness/use-stack.ts';
+import { useDatabase, useStack } from '../harness/use-stack.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -20,7 +20,7 @@ import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { apart, insertOrders, NO_FILTER, stopAutovacuum } from '../harness/review-list.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;

@@ -6,7 +6,7 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted, type Sort, type SortedPlace } from '@orders/portal/review/list-sorted.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const { db } = useDatabase();
 

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { whoWait } from '../harness/barriers.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const { db } = useDatabase();
 

@@ -392,18 +392,14 @@ test('the log contains no credentials', () => {
 test('a session survives an outage of Postgres, which is reported as such', async () => {
   const postgres = await startFaultyPostgres();
   const own = await startStack('postgres', { database: postgres });
-  try {
-    const there = await own.portal();
-    const person = await createPerson(own);
-    const client = await signIn(there, person);
-    await postgres.kill();
-    expect((await client.get('/session')).body.code).toBe('storage_unavailable');
-    const again = openPortalClient(there);
-    const { status, body } = await again.post('/session', { email: person.email, password: person.password });
-    expect([status, body.code]).toEqual([503, 'storage_unavailable']);
-    await postgres.start();
-    expect((await client.get('/session')).status).toBe(200);
-  } finally {
-    await own.close();
-  }
+  const there = await own.portal();
+  const person = await createPerson(own);
+  const client = await signIn(there, person);
+  await postgres.kill();
+  expect((await client.get('/session')).body.code).toBe('storage_unavailable');
+  const again = openPortalClient(there);
+  const { status, body } = await again.post('/session', { email: person.email, password: person.password });
+  expect([status, body.code]).toEqual([503, 'storage_unavailable']);
+  await postgres.start();
+  expect((await client.get('/session')).status).toBe(200);
 });

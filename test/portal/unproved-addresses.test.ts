@@ -136,13 +136,10 @@ test("of two links that are opened at once, an owner's does not replace the pass
   const other = tokenOf(await operator.post('/operator/users', { email, account_id: await newAccount() }));
   const held = await hold(knex, 'lock table users in exclusive mode');
   const opened = [accept(openPortalClient(portal), other, OTHER)];
-  try {
-    await whoWait(knex, 1, 'relation');
-    opened.push(accept(openPortalClient(portal), own, OWN));
-    await whoWait(knex, 1, 'advisory');
-  } finally {
-    await held.release();
-  }
+  await whoWait(knex, 1, 'relation');
+  opened.push(accept(openPortalClient(portal), own, OWN));
+  await whoWait(knex, 1, 'advisory');
+  await held.release();
   const replies = await Promise.all(opened);
   expect(replies.map(({ status, body }) => body.code ?? status)).toEqual([204, 'sign_in_to_accept']);
   expect((await byPassword(email, OWN)).body.code).toBe('wrong_credentials');

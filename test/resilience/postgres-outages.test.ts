@@ -103,19 +103,15 @@ testWith('redis-server')(
     const { log } = await stack.worker();
     const untilLogged = (start: string) =>
       until(`the worker logs ${start}`, async () => log.lines.some(({ message }) => String(message).startsWith(start)));
-    try {
-      await postgres.kill();
-      await untilLogged('Postgres unavailable; overdue');
-      await redis.stop();
-      await untilLogged('queue unavailable;');
-      await redis.startEmpty();
-      await untilLogged('queue available again');
-      expect(log.lines.map(({ message }) => message)).not.toContain('Postgres available again');
-      await postgres.start();
-      await untilLogged('Postgres available again');
-    } finally {
-      await stack.close();
-    }
+    await postgres.kill();
+    await untilLogged('Postgres unavailable; overdue');
+    await redis.stop();
+    await untilLogged('queue unavailable;');
+    await redis.startEmpty();
+    await untilLogged('queue available again');
+    expect(log.lines.map(({ message }) => message)).not.toContain('Postgres available again');
+    await postgres.start();
+    await untilLogged('Postgres available again');
   },
 );
 

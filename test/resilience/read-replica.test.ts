@@ -13,7 +13,7 @@ import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-post
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { dispatch, extendUndo, insertOrders } from '../harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 describe('status requests with a read replica', () => {
   let primary: FaultyPostgres;

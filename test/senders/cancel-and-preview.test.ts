@@ -163,16 +163,12 @@ test('outcomes before an error are printed, and the error says how many', async 
   const result = { outcome: 'held', source_order_id: 'P', order_id: null };
   const reply = { results: Array(1000).fill(result) };
   const service = await startReply(200, reply);
-  try {
-    // The reply has too many results for the second request.
-    const { code, stdout, stderr } = await cancel(['--file', '-', '--json', '--url', service.url], {
-      input: 'P\n'.repeat(1001),
-    });
-    expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 1001, held: 1000 }]);
-    expect(stderr).toMatch(/\n.*unexpected_reply.* 1,000 of 1,001 orders done; .* safe to repeat\.\n$/);
-  } finally {
-    await service.close();
-  }
+  // The reply has too many results for the second request.
+  const { code, stdout, stderr } = await cancel(['--file', '-', '--json', '--url', service.url], {
+    input: 'P\n'.repeat(1001),
+  });
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 1001, held: 1000 }]);
+  expect(stderr).toMatch(/\n.*unexpected_reply.* 1,000 of 1,001 orders done; .* safe to repeat\.\n$/);
 });
 
 describe('preview', () => {

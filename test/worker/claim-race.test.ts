@@ -4,7 +4,7 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { newReceipt } from '../harness/new-receipt.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const WORKERS = 6;
 /** No lease expires. */

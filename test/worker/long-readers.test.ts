@@ -10,7 +10,7 @@ import { publishEvents } from '@orders/worker/publish-events.ts';
 import { sweepOutbox } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
 import { countReads } from '../harness/count-reads.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 /** Rows that were in each queue, and are gone. */
 const REMOVED = 2000;

@@ -97,17 +97,14 @@ describe('dropping a partition', () => {
     const reader = await hold(knex, 'select from receipts limit 1');
     const stopping = new AbortController();
     const dropping = dropOldPartitions(db, 100 * DAY, stopping.signal).catch((error) => error);
-    try {
-      for (const attempt of ['first', 'second']) {
-        await whoWait(knex, 1, 'relation');
-        // This waits behind the drop, which waits for the reader.
-        expect((await api.order(account, { source_order_id: attempt })).status).toBe(202);
-      }
-      stopping.abort();
-      expect(await dropping).toMatchObject({ code: '55P03' });
-    } finally {
-      await reader.release();
+    for (const attempt of ['first', 'second']) {
+      await whoWait(knex, 1, 'relation');
+      // This waits behind the drop, which waits for the reader.
+      expect((await api.order(account, { source_order_id: attempt })).status).toBe(202);
     }
+    stopping.abort();
+    expect(await dropping).toMatchObject({ code: '55P03' });
+    await reader.release();
   });
 
   test('counts from the newest receipt, so that a clock far ahead drops nothing', async () => {

@@ -5,7 +5,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { withStack } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const WIDTH = 100_000_000;
 

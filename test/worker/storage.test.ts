@@ -30,7 +30,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { newReceipt } from '../harness/new-receipt.ts';
 import { insertOrders, makeReviewOlder } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const DAY = 24 * 3600 * 1000;
 

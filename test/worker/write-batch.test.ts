@@ -19,7 +19,7 @@ import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { memoryLog } from '../harness/log.ts';
 import { newReceipt } from '../harness/new-receipt.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
-import { useDatabase } from '../harness/use-database.ts';
+import { useDatabase } from '../harness/use-stack.ts';
 
 const { db, database } = useDatabase({ poolSize: 2, bulk: true });
 const writeDeps = (recordFailure: RecordFailure, metrics = createMetrics()) => ({
