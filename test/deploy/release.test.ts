@@ -1,13 +1,12 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { VERSION } from '@orders/runtime/version.ts';
 import { readRelease, VERSIONED } from '../../verification/release/release-facts.ts';
 import { makeDirectory } from '../harness/directory.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const directory = makeDirectory();
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('all files have one version, and it has notes', async () => {
   expect(await readRelease(ROOT)).toEqual({

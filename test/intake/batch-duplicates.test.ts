@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { untilReady } from '@orders/test-services/apps.ts';
-import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
@@ -197,13 +196,7 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
 
 describeLarge('killed with SIGKILL during a batch:', () => {
   describeQueues('an intake, the queue on %s', (kind) => {
-    const children: Child[] = [];
-
     const { stack } = useStack({ queue: kind });
-
-    afterAll(async () => {
-      for (const child of children) await child.stop('SIGKILL');
-    });
 
     test('causes no duplicate: after a retry at another intake each order is written once', async () => {
       const { knex } = stack.database;
@@ -212,7 +205,6 @@ describeLarge('killed with SIGKILL during a batch:', () => {
       const [port, adminPort] = [await freePort(), await freePort()];
       const settings = { PORT: String(port), ADMIN_PORT: String(adminPort) };
       const killedIntake = await startApp('intake', { ...stack.env, ...settings });
-      children.push(killedIntake);
       await untilReady(adminPort);
       const request = (url: string) =>
         fetch(`${url}/ingest/orders/batch`, {

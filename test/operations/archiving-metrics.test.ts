@@ -1,6 +1,6 @@
 import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readArchiving, readDatabaseUse } from '@orders/intake/observability/read-archiving.ts';
 import { until } from '@orders/test-services/until.ts';
@@ -20,9 +20,6 @@ beforeAll(async () => {
   postgres = await startFaultyPostgres(ARCHIVE_SETTINGS);
   stack = await startStack('postgres', { database: { ...postgres, close: async () => {} } });
   archive = join(postgres.directory, '../archive');
-});
-afterAll(async () => {
-  await postgres?.close();
 });
 
 /** Completes segments of the write-ahead log. */

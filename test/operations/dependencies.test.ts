@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { IMAGES } from '../harness/containers.ts';
 import { makeDirectory } from '../harness/directory.ts';
+import { listen } from '../harness/listen.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
@@ -60,13 +60,12 @@ test('the deployed version is that of the root package, and the changelog begins
 const FILES = ['Dockerfile', 'docker-compose.yml', 'deploy/compose/tls.yml', '.github/workflows/ci.yml'];
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 
-let registry: Server;
 const directory = makeDirectory();
 let host: string;
 
 beforeAll(async () => {
   // Answers as a registry with token authentication does, by the OCI distribution specification.
-  registry = createServer((request, response) => {
+  const registry = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', `http://${host}`);
     if (pathname === '/token') return response.end(JSON.stringify({ token: searchParams.get('scope') }));
     const [, name, tag] = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(pathname) ?? [];
@@ -75,12 +74,8 @@ beforeAll(async () => {
     const isIndex = request.headers.accept?.startsWith('application/vnd.oci.image.index.v1+json');
     if (tag === 'absent' || !isIndex) return response.writeHead(404).end();
     response.setHeader('Docker-Content-Digest', DIGEST).end();
-  }).listen(0, '127.0.0.1');
-  await new Promise((listening) => registry.once('listening', listening));
-  host = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  registry?.close();
+  });
+  host = `127.0.0.1:${(await listen(registry)).port}`;
 });
 
 /** The files of this repository, with images of the registry of this test. */

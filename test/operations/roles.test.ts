@@ -123,9 +123,6 @@ beforeAll(async () => {
   });
   stack.env.PG_PREPARED = 'on';
 });
-afterAll(async () => {
-  await server?.close();
-});
 
 test('with a role for each app and an owner without superuser rights the acceptance story passes', async () => {
   const intake = await stack.intake();

@@ -1,5 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals';
-import type { Child } from '@orders/test-services/child.ts';
+import { expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
@@ -8,13 +7,7 @@ import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let frozen: Child | undefined;
-
 const { stack, api, portal } = useStack({ intake: true, portal: true });
-
-afterAll(async () => {
-  await frozen?.stop('SIGKILL');
-});
 
 const openAccount = ({ signing = false } = {}) => openShop(stack, portal, { signing });
 
@@ -118,7 +111,7 @@ describeWith('chromium')('in a browser', () => {
   test('a worker that has stopped responding is shown as silent, with its last heartbeat', async () => {
     const operator = await createPerson(stack, null);
     const client = await signIn(portal, operator);
-    frozen = await startApp('worker', stack.env);
+    const frozen = await startApp('worker', stack.env);
     const page = await openPageAs(portal, operator, '/operator/service');
     const row = page.getByRole('row', { name: new RegExp(`process ${frozen.pid}`) });
     await row.getByText('Running').waitFor();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Accepted,
   type IdempotencyMismatchError,
@@ -383,7 +383,6 @@ describe('the client and a service that is killed and restarted', () => {
   let account: TestAccount;
   let client: OrdersClient;
   let worker: RunningWorker;
-  const running: Child[] = [];
 
   beforeAll(async () => {
     stack = await startStack(QUEUE_KIND);
@@ -395,13 +394,9 @@ describe('the client and a service that is killed and restarted', () => {
     worker = await stack.worker();
     await start();
   });
-  afterAll(async () => {
-    await Promise.all(running.map((child) => child.stop('SIGKILL')));
-  });
 
   async function start(): Promise<void> {
     intake = await startApp('intake', settings);
-    running.push(intake);
     await untilReady(Number(settings.ADMIN_PORT));
   }
 
