@@ -13,6 +13,7 @@ import { createPortal } from '@orders/portal/create-portal.ts';
 import type { Service } from '@orders/runtime/lifecycle/create-service.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { readConfig as readWorkerConfig, type WorkerConfig } from '@orders/worker/config.ts';
 import { createWorker } from '@orders/worker/create-worker.ts';
 import { type Api, openApi, type TestAccount } from './api.ts';
@@ -59,6 +60,14 @@ export type RunningWorker = Running<WorkerConfig>;
 export type RunningNotifier = Running<NotifierConfig>;
 /** `url` is the one for browsers. */
 export type RunningPortal = Running<PortalConfig> & { url: string };
+
+/** Waits until an intake is ready and reports this state of its queue. A busy machine can delay an answer of the queue beyond its limit. */
+export async function untilQueueIs(state: string, { adminUrl }: RunningIntake): Promise<void> {
+  await until(`intake reports the queue as ${state}`, async () => {
+    const { ready, queue } = (await (await fetch(`${adminUrl}/health/ready`)).json()) as Record<string, unknown>;
+    return ready === true && queue === state;
+  });
+}
 
 /** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
 export const TEST_HASH_COST = '10';

@@ -20,7 +20,7 @@ import { createPerson, signIn } from '../harness/people.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { type Stack, startStack, untilQueueIs } from '../harness/stack.ts';
 
 const APPS = ['intake', 'worker', 'portal', 'notifier'] as const;
 const PASSWORDS = {
@@ -131,7 +131,7 @@ test('with a role for each app and an owner without superuser rights the accepta
   const notifier = await stack.notifier();
   for (const { adminUrl } of [intake, worker, portal, notifier])
     await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);
-  expect(await (await fetch(`${intake.adminUrl}/health/ready`)).json()).toMatchObject({ queue: 'ok' });
+  await untilQueueIs('ok', intake);
 
   const receiver = await startEventReceiver();
   const account = await stack.account({ signing: true });
@@ -561,22 +561,15 @@ test('a queue on Postgres that is not prepared is reported, and used as soon as 
   const unprepared = await startStack('postgres', { database: { ...database, close: () => knex.destroy() } });
   try {
     const [intake, worker] = [await unprepared.intake(), await unprepared.worker()];
-    const readiness = async () =>
-      (await (await fetch(`${intake.adminUrl}/health/ready`)).json()) as { ready: boolean; queue: string };
     const queue = 'not prepared: run orders migrate with QUEUE_URL';
-    const becomes = (wanted: string) =>
-      until(`the queue is ${wanted}`, async () => {
-        const { ready, queue: state } = await readiness();
-        return ready && state === wanted;
-      });
-    await becomes(queue);
+    await untilQueueIs(queue, intake);
     await until('the worker says so', async () => worker.log.lines.some((line) => line.queue === queue));
     const account = await unprepared.account();
     const { receipt_id } = (await intake.api.order(account, { source_order_id: 'early' })).body;
     expect((await migrate(url, { QUEUE_URL: url })).code).toBe(0);
     expect((await intake.api.final(account, receipt_id)).body.status).toBe('written');
     // The sweeper may have written it before either reached the queue.
-    await becomes('ok');
+    await untilQueueIs('ok', intake);
     await until('the worker is ready', async () => worker.log.lines.some(({ message }) => message === 'worker ready'));
   } finally {
     await unprepared.close();

@@ -206,6 +206,7 @@ describe('several orders', () => {
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await page.keyboard.press('r');
     await page.getByRole('dialog').getByText('Reject 2 orders').waitFor();
+    await page.locator('[type=radio]:focus').waitFor();
     await page.keyboard.press('Space');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

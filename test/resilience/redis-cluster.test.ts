@@ -7,7 +7,7 @@ import type { Api, Reply } from '../harness/api.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startRedisCluster, type TestCluster } from '../harness/redis-cluster.ts';
 import { expectOrderFlow, expectSettled } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, untilQueueIs } from '../harness/stack.ts';
 
 const ORDERS = 600;
 const LIMIT = { requests: 100_000, seconds: 3600 };
@@ -41,7 +41,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     const accepted = await api(0).order(account, { source_order_id: 'first' });
     expect(accepted.status).toBe(202);
     await until('the wake-up waits', async () => (await watch.lanes())[0]?.waiting === 1);
-    expect(await (await fetch(`${intakes[0]?.adminUrl}/health/ready`)).json()).toMatchObject({ queue: 'ok' });
+    await untilQueueIs('ok', intakes[0] as RunningIntake);
     const worker = await stack.worker({ SWEEP_INTERVAL: '60s' });
     expect((await api(1).final(account, accepted.body.receipt_id)).body.status).toBe('written');
     await until('the queue is empty', async () =>

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { until } from '@orders/test-services/until.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, untilQueueIs } from '../harness/stack.ts';
 
 describeWith('redis-server')('with Redis down', () => {
   let redis: FaultyRedis;
@@ -44,13 +44,11 @@ describeWith('redis-server')('with Redis down', () => {
       if (!isAvailable()) await send(`after-${queueLines().length}-${Date.now()}`, 1);
       return isAvailable();
     });
-  const queueState = async () =>
-    (await (await fetch(`${intake.adminUrl}/health/ready`)).json()) as { ready: boolean; queue: string };
 
   test('100 orders are accepted, intake stays ready, and all are written before Redis is back', async () => {
     await redis.stop();
     const receiptIds = await send('stopped', 100);
-    expect(await queueState()).toMatchObject({ ready: true, queue: 'unreachable' });
+    await untilQueueIs('unreachable', intake);
     await expectWritten(receiptIds);
     await redis.startEmpty();
   });

@@ -13,7 +13,7 @@ import { Redis } from 'ioredis';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { describeWith, testWith } from '../harness/programs.ts';
 import { expectOrderFlow, expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, untilQueueIs } from '../harness/stack.ts';
 
 const ORDERS = 300;
 const PRIMARY = 'orders';
@@ -49,7 +49,7 @@ describeWith('redis-server')('the queue on a Redis that Sentinels watch', () => 
 
   test('writes an order, a changed delivery and a webhook of the same order with their expected states', async () => {
     await expectOrderFlow(stack, intakes);
-    expect(await (await fetch(`${intakes[0]?.adminUrl}/health/ready`)).json()).toMatchObject({ queue: 'ok' });
+    await untilQueueIs('ok', intakes[0] as RunningIntake);
   });
 
   test.each(['frozen', 'killed'] as const)(
