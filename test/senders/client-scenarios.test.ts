@@ -106,7 +106,7 @@ const SCENARIOS: Scenario[] = [
   {
     name: 'an order is sent once, with the key, its type and the exact bytes',
     steps: [accepted],
-    call: { ...SUBMIT, options: { idempotency_key: 'own', strict: true, wait: 3 } },
+    call: { ...SUBMIT, options: { idempotency_key: 'own', strict: true, wait: 2.5 } },
     outcome: ACCEPTED,
     sent: (request) => {
       expect([request.method, request.path]).toEqual(['POST', '/ingest/orders']);

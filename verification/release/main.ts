@@ -92,9 +92,9 @@ async function release({ dryRun, from, hasImage }: Options): Promise<void> {
     const built = join(directory, 'release');
     await mkdir(built);
     await build(clone, built, { version, image: hasImage ? `order-ingestion:${version}` : null });
-    await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
     const sums = await run('sha256sum', (await readdir(built)).sort(), { cwd: built, signal });
     await writeFile(join(built, 'SHA256SUMS'), sums);
+    await writeFile(join(built, 'NOTES.md'), `${notes}\n`);
     say(`upgrade from ${before}`);
     await run('node', ['verification/upgrade/main.ts', before], { cwd: clone, signal, show: true });
     await rm(TARGET, { recursive: true, force: true });

@@ -79,7 +79,9 @@ async function packClient(destination: string): Promise<void> {
 const SERVED = join(PACKAGE, 'dist/orders-client.tgz');
 const SOURCES = [
   ...['packages/client/src/*', 'packages/client/*.*', 'packages/bundle/src/*', 'package.json'],
-  ...['apps/cli/src/**/*.ts', 'packages/order-files/src/*'],
+  ...['apps/cli', 'packages/domain', 'packages/order-files', 'packages/runtime'].map(
+    (folder) => `${folder}/src/**/*.ts`,
+  ),
 ];
 
 /** Whether the client that intake serves was packed after the last change of its sources. */

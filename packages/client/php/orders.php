@@ -809,7 +809,7 @@ final class OrdersClient
         if (!($wait >= 0 && $wait <= self::MAX_WAIT)) {
             throw new \InvalidArgumentException('wait must be a number of seconds from 0 to ' . self::MAX_WAIT . '.');
         }
-        return $wait > 0 ? ['Prefer' => 'wait=' . (int) $wait] : [];
+        return $wait > 0 ? ['Prefer' => 'wait=' . (int) ceil($wait)] : [];
     }
 
     private static function bodyOf(#[\SensitiveParameter] array|string $order): string

@@ -149,7 +149,7 @@ export function assertIdempotencyKey(key: unknown): asserts key is string {
 export function preferWait(wait: number | undefined): string[] {
   if (wait === undefined) return [];
   if (!(wait >= 0 && wait <= 30)) throw new TypeError('wait must be a number of seconds from 0 to 30.');
-  return [`wait=${Math.floor(wait)}`];
+  return [`wait=${Math.ceil(wait)}`];
 }
 
 export function assertVia(via: unknown): asserts via is 'rest' | 'webhook' {

@@ -365,7 +365,7 @@ test.each(['', '/', '/delivery/api', '/delivery/api/', '/ingest', '/ingest/order
     expect(headers).toMatchObject({
       authorization: `Bearer ${KEY}`,
       'content-type': 'application/json',
-      prefer: 'handling=strict, wait=2',
+      prefer: 'handling=strict, wait=3',
     });
     expect(headers).not.toHaveProperty('x-service-signature');
   },
