@@ -23,7 +23,7 @@ const config: Config = {
   // A bound for what hangs; on a machine whose cores are lent out, the slowest tests take two minutes.
   testTimeout: 240_000,
   // A worker keeps the modules of the test files that it ran; above this heap it is replaced.
-  workerIdleMemoryLimit: '300MB',
+  workerIdleMemoryLimit: '240MB',
   // Tests wait as much as they compute: four workers keep two cores busy.
   maxWorkers: 4,
 };
