@@ -34,15 +34,21 @@ import { stopAutovacuum } from '../harness/review-list.ts';
 const STORED = 6000;
 const BATCH = 300;
 /** The maximum for a statement about one receipt. A plan that scans a table or an index reads thousands of rows. */
-const FEW_ROWS = 60;
+const FEW_ROWS = 100;
 /** Logs of events of other accounts. */
 const LOGS = 1000;
 /** Statements that look into each log. */
 const OF_ALL_LOGS = ['publish events', 'stalls'];
 /** The statement that merges a version with those before it, ten at most. */
-const OF_TEN_VERSIONS = 'store again what was sent without end with changes that were accepted';
-const maxRows = (name: string) =>
-  FEW_ROWS * (name === OF_TEN_VERSIONS ? 3 : 1) + (OF_ALL_LOGS.includes(name) ? 2 * LOGS : 0);
+const OF_TEN_VERSIONS = 'store again with changes that were accepted';
+const maxRows = (name: string, plans: string) =>
+  FEW_ROWS * (name === OF_TEN_VERSIONS ? 3 : 1) +
+  (OF_ALL_LOGS.includes(name) ? 2 * LOGS : 0) +
+  // Until autovacuum first analyzes the table, Postgres sorts the versions of an order instead of reading them in order.
+  (plans === WITHOUT_STATISTICS && name in SENT_BEFORE ? VERSIONS : 0);
+const WITHOUT_STATISTICS = 'of full tables without statistics';
+/** Of one order. */
+const VERSIONS = 5000;
 
 let db: TestDatabase;
 let intake: Database;
@@ -52,6 +58,8 @@ beforeAll(async () => {
   await stopAutovacuum(db.knex);
   intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
   worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
+  // A connection that is closed because it is idle would be replaced, and its statements planned anew.
+  for (const { pool } of [intake, worker]) pool.options.idleTimeoutMillis = 0;
   const { account_id } = await createAccount(db.db, 'plans');
   await createKey(db.db, account_id, 'test');
   await setEvents(db.db, account_id, true);
@@ -95,10 +103,10 @@ async function write(receipts: IncomingReceipt[], fields: object) {
 const CHANGES = '[{"pointer": "/total", "from": null, "to": "2"}]';
 /** What was sent before of an order, thousands of times: SQL of `modified_at`, `changes`, `is_outdated` and `decision`. */
 const SENT_BEFORE = {
-  'without changes': 'null, null, false, null',
-  'with changes that wait': `null, '${CHANGES}', false, null`,
-  'with outdated changes': `now() - interval '1 day', '${CHANGES}', true, null`,
-  'with changes that were accepted': `now() - interval '1 day', '${CHANGES}', false, 'accepted'`,
+  'store again what was sent without end': 'null, null, false, null',
+  'store again with changes that wait': `null, '${CHANGES}', false, null`,
+  'store again with outdated changes': `now() - interval '1 day', '${CHANGES}', true, null`,
+  'store again with changes that were accepted': `now() - interval '1 day', '${CHANGES}', false, 'accepted'`,
 };
 
 /** Sends an order and then again with other content, by default with nothing in between. @returns a function that settles it as a changed duplicate. */
@@ -116,7 +124,7 @@ async function storeTwice(before?: string): Promise<() => Promise<unknown>> {
       `with sent as (
          insert into receipts (receipt_id, account_id, batch_id, body_start, body_length, channel, source_order_id, state)
          select gen_random_uuid(), account_id, batch_id, body_start, body_length, channel, source_order_id, 'duplicate'
-         from receipts, generate_series(1, 5000)
+         from receipts, generate_series(1, ${VERSIONS})
          where receipt_id = $2 and account_id = 1
          returning receipt_id
        )
@@ -204,8 +212,17 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('find an event log', () => findEventLog(intake, accountId));
   await measure('find the newest events', () => findNewestEvents(intake, [accountId]));
   await measure('stalls', () => readStalls(intake));
-  for (const [name, before] of Object.entries(SENT_BEFORE))
-    await measure(`store again what was sent without end ${name}`, await storeTwice(before));
+  for (const [name, before] of Object.entries(SENT_BEFORE)) await measure(name, await storeTwice(before));
+}
+
+/** Ends the connections, whose statements are then planned anew. */
+async function reconnect(): Promise<void> {
+  for (const { pool } of [intake, worker]) {
+    const { rows } = await pool.query('select pg_backend_pid() as pid');
+    const removed = new Promise((resolve) => pool.once('remove', resolve));
+    await db.knex.raw('select pg_terminate_backend(?)', [rows[0].pid]);
+    await removed;
+  }
 }
 
 /** The sequence of an event within those of the account. */
@@ -248,16 +265,17 @@ test('no hot statement reads a full table, whether it was planned for empty or f
     "insert into audit_events (account_id, actor, action, subject) select 1, 'x', 'x', 'x' from generate_series(1, 5000)",
   );
   while ((await chainAuditEvents(worker, 500)) > 0);
-  // The second time with statistics of full tables.
-  for (const statistics of ['none', 'analyzed']) {
-    if (statistics === 'analyzed') await intake.pool.query('analyze');
+  for (const plans of ['of empty tables', WITHOUT_STATISTICS, 'of full tables with statistics']) {
+    if (plans === 'of full tables with statistics') await intake.pool.query('analyze');
+    // Statements are planned once per connection.
+    if (plans !== 'of empty tables') await reconnect();
     // Entries of deleted rows stay in the indexes until a vacuum, which runs every minute in production.
     await intake.pool.query('vacuum outbox, unchained_audit_events');
     const read = new Map<string, number>();
     await runAll(async (name, work) => {
       read.set(name, await countReads([db.knex, intake, worker], 'rows', work));
     });
-    expect([statistics, ...[...read].filter(([name, rows]) => rows > maxRows(name))]).toEqual([statistics]);
+    expect([plans, ...[...read].filter(([name, rows]) => rows > maxRows(name, plans))]).toEqual([plans]);
     expect(read.size).toBe(39);
   }
 });
