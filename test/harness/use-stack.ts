@@ -178,6 +178,8 @@ export function useDatabase({ direct = false, poolSize = 1, bulk = false } = {})
     const created = await createTestDatabase();
     const url = direct ? created.directUrl : created.url;
     const database = openDatabase({ url, poolSize, prepared: direct || PREPARED, bulk });
+    // A connection that is closed because it is idle would be replaced, and its statements planned anew.
+    database.pool.options.idleTimeoutMillis = 0;
     closeAtEnd({ close: () => closeDatabase(database) });
     db = { ...created, database };
   });
