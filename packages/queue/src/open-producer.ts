@@ -16,45 +16,38 @@ interface JobCoalescer {
 
 /**
  * The first wake-up is sent immediately; those of each period after it share jobs. One job per order would cost more than all other work
- * for that order. A period ends early when `ENOUGH_RECEIPTS` wait. After one with few receipts the next one is short, as waiting would cost
- * more than it saves; after one with many it is long, so that several intakes send jobs as large as one.
+ * for that order. After a period with few receipts the next one is shorter, as waiting would cost more than it saves.
  */
-const PERIODS = [
-  { aboveReceipts: 30, ms: 20 },
-  { aboveReceipts: 10, ms: 10 },
-  { aboveReceipts: 0, ms: 3 },
-];
-const ENOUGH_RECEIPTS = 100;
+const COALESCE_MS = 10;
+const COALESCE_FEW_MS = 3;
+const FEW_RECEIPTS = 10;
 /** Max receipts per job, unless a single wake-up has more. */
 const MAX_RECEIPTS = 300;
 
 /** @param send is called with the wake-ups of one job. */
 function coalesceJobs(send: (wakeUps: WakeUp[]) => void): JobCoalescer {
   let pending: WakeUp[] = [];
-  /** The number of pending receipts. */
-  let receipts = 0;
-  let period: NodeJS.Timeout | undefined;
+  let isCoalescing = false;
 
   function flush(): void {
     for (const wakeUps of chunkBySize(pending, ({ receiptIds }) => receiptIds.length, { size: MAX_RECEIPTS })) {
       send(wakeUps);
     }
     pending = [];
-    receipts = 0;
   }
 
-  function beginPeriod(): void {
-    clearTimeout(period);
-    const next = PERIODS.find(({ aboveReceipts }) => receipts > aboveReceipts);
-    period = next && setTimeout(beginPeriod, next.ms);
+  function flushPeriodically(): void {
+    const count = pending.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
+    isCoalescing = pending.length > 0;
+    if (!isCoalescing) return;
     flush();
+    setTimeout(flushPeriodically, count > FEW_RECEIPTS ? COALESCE_MS : COALESCE_FEW_MS);
   }
 
   return {
     add(wakeUp) {
       pending.push(wakeUp);
-      receipts += wakeUp.receiptIds.length;
-      if (!period || receipts >= ENOUGH_RECEIPTS) beginPeriod();
+      if (!isCoalescing) flushPeriodically();
     },
     flush,
   };

@@ -24,13 +24,6 @@ function startBatches() {
   return { add, started, end };
 }
 
-/** Moves faked timers. */
-const pass = async (milliseconds: number) => {
-  await turn();
-  jest.advanceTimersByTime(milliseconds);
-  await turn();
-};
-
 test('a single item is processed immediately, items of one event loop iteration share a batch', async () => {
   const { add, started, end } = startBatches();
   add('a');
@@ -75,6 +68,11 @@ test('with whenSlow, another batch also starts when the newest one is slow, up t
       return new Promise(() => {});
     },
   });
+  const pass = async (milliseconds: number) => {
+    await turn();
+    jest.advanceTimersByTime(milliseconds);
+    await turn();
+  };
   try {
     add('a');
     await pass(24);
@@ -90,37 +88,6 @@ test('with whenSlow, another batch also starts when the newest one is slow, up t
     add('d');
     await pass(1000);
     expect(started).toHaveLength(3);
-  } finally {
-    jest.useRealTimers();
-  }
-});
-
-test('with a pace, the batch after a large one waits for more items, but not for ever', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-  const started: number[] = [];
-  const add = createMicroBatcher<number>({
-    maxConcurrent: 1,
-    pace: { fromItems: 2, untilItems: 4, afterMs: 8 },
-    nextBatchSize: (waiting) => waiting.length,
-    work: async (batch) => void started.push(batch.length),
-  });
-  const addItems = async (count: number) => {
-    for (let item = 0; item < count; item++) add(item);
-    await pass(0);
-  };
-  try {
-    await addItems(1);
-    await addItems(3);
-    expect(started).toEqual([1, 3]);
-    await addItems(1);
-    await pass(7);
-    expect(started).toEqual([1, 3]);
-    await pass(1);
-    expect(started).toEqual([1, 3, 1]);
-    // After a small one, the next starts at once, and after a large one as soon as enough wait.
-    await addItems(2);
-    await addItems(4);
-    expect(started).toEqual([1, 3, 1, 2, 4]);
   } finally {
     jest.useRealTimers();
   }

@@ -67,8 +67,6 @@ const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
 /** Max concurrent write batches per lane. A second one starts only when full: one large batch is cheaper than two. */
 const MAX_CONCURRENT = 2;
-/** Two intakes with half of the load each would otherwise run twice the statements, for a quarter more CPU of intake and Postgres. */
-const PACE = { fromItems: 24, untilItems: 64, afterMs: 8 };
 /** Max accounts whose receipts wait, apart from the write batches, for idempotency keys that other transactions store. */
 const MAX_LOCKED = 2;
 
@@ -92,7 +90,6 @@ export function createReceiptWriter(deps: {
   const createLaneBatcher = (lane: Lane) =>
     createMicroBatcher<WaitingReceipt>({
       maxConcurrent: MAX_CONCURRENT,
-      pace: PACE,
       nextBatchSize: (waiting) => chunkLength(waiting, bodyLength, { size: MAX_BYTES, count: MAX_RECEIPTS }),
       work: (batch) => writeOrReject(lane, batch),
     });

@@ -3,11 +3,6 @@ interface MicroBatcherOptions<Item> {
   maxConcurrent: number;
   /** With it, another batch also starts when the newest one has taken `afterMs` milliseconds, up to `maxConcurrent` of these. */
   whenSlow?: { afterMs: number; maxConcurrent: number };
-  /**
-   * With it, the batch after one of at least `fromItems` starts `afterMs` milliseconds after the start of that one, or as soon as `untilItems`
-   * wait. Under load, batches are then as large with several processes as with one.
-   */
-  pace?: { fromItems: number; untilItems: number; afterMs: number };
   /** How many of the first waiting items form the next batch; at least one. */
   nextBatchSize: (waiting: readonly Item[]) => number;
   /** Must not fail. */
@@ -23,7 +18,6 @@ interface MicroBatcherOptions<Item> {
 export function createMicroBatcher<Item>({
   maxConcurrent,
   whenSlow,
-  pace,
   nextBatchSize,
   work,
 }: MicroBatcherOptions<Item>): (item: Item) => void {
@@ -32,8 +26,6 @@ export function createMicroBatcher<Item>({
   let scheduled = false;
   let isNewestSlow = false;
   let slowTimer: NodeJS.Timeout | undefined;
-  let last = { items: 0, startedAt: 0 };
-  let paceTimer: NodeJS.Timeout | undefined;
 
   function watchNewest(): void {
     if (!whenSlow) return;
@@ -50,18 +42,6 @@ export function createMicroBatcher<Item>({
     return isNewestSlow && whenSlow !== undefined && busy < whenSlow.maxConcurrent;
   }
 
-  /** Whether the next batch is to wait for more items; it is then scheduled. */
-  function isTooEarly(): boolean {
-    if (!pace || last.items < pace.fromItems || waiting.length >= pace.untilItems) return false;
-    const leftMs = last.startedAt + pace.afterMs - performance.now();
-    if (leftMs <= 0) return false;
-    paceTimer ??= setTimeout(() => {
-      paceTimer = undefined;
-      schedule();
-    }, leftMs);
-    return true;
-  }
-
   // Items of one event loop iteration share a batch. setImmediate adds no timer delay.
   function schedule(): void {
     if (scheduled) return;
@@ -70,8 +50,7 @@ export function createMicroBatcher<Item>({
       scheduled = false;
       while (waiting.length > 0) {
         const size = nextBatchSize(waiting);
-        if (!mayStart(size < waiting.length) || isTooEarly()) return;
-        last = { items: size, startedAt: performance.now() };
+        if (!mayStart(size < waiting.length)) return;
         const batch = waiting.slice(0, size);
         waiting = waiting.slice(size);
         busy += 1;
