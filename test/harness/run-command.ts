@@ -84,7 +84,7 @@ export function startCommand(argv: readonly string[], env: NodeJS.ProcessEnv) {
     printed,
     interrupt: () => interrupt(),
     ended: async (): Promise<Outcome> => ({ code: await ended, ...printed }),
-    /** Its lines on stdout, once there are so many. */
+    /** Its lines on stdout, once there are `count`. */
     lines: (count: number) => untilLines(printed, count),
   };
 }

@@ -103,10 +103,9 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
     },
   });
   const make = async (when: Made) => {
-    if (options.account === when)
-      started.account = await (started.stack as Stack).account({ signing: true, events: !!events });
-    if (options.person === when) started.person = await createPerson(started.stack as Stack);
     const { stack, portal } = started as Started;
+    if (options.account === when) started.account = await stack.account({ signing: true, events: !!events });
+    if (options.person === when) started.person = await createPerson(stack);
     if (options.shop === when) started.shop = await openShop(stack, portal);
     if (options.colleague === when) started.colleague = await openColleague(stack, portal, started.shop as Shop);
   };

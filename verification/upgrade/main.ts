@@ -9,9 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { isFinal } from '@orders/domain/receipt-states.ts';
-import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
+import { mainOf, runOrdersOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { withKnex } from '@orders/test-services/open-knex.ts';
@@ -61,8 +60,8 @@ async function testUpgrade(old: string, directory: string): Promise<string[]> {
       return child;
     };
     const service = await startService({ env, haproxy, root: old, launch });
-    await orders(old, env, 'accounts', 'create', 'Upgrade');
-    const { key } = JSON.parse(await orders(old, env, 'keys', 'create', 'Upgrade', '--json'));
+    await runOrdersOf(old, env, 'accounts', 'create', 'Upgrade');
+    const { key } = JSON.parse(await runOrdersOf(old, env, 'keys', 'create', 'Upgrade', '--json'));
     const senders = Array.from({ length: SENDERS }, () => onOneConnection(haproxy.url, { key }));
     const { ledger, untilAccepted, stop } = startSteadyLoad(senders);
     const report = async (step: string) => {
@@ -70,7 +69,7 @@ async function testUpgrade(old: string, directory: string): Promise<string[]> {
       say(`${step}: ${ledger.accepted.size} accepted, ${ledger.failed.size} failed`);
     };
     await report('the old version');
-    say((await orders(NEW, env, 'migrate')).split('\n')[0] ?? '');
+    say((await runOrdersOf(NEW, env, 'migrate')).split('\n')[0] ?? '');
     const differences = await compareWithFresh(env);
     say(`the schema: ${differences.length} differences from a fresh one`);
     await report('the old version on the new schema');
@@ -110,7 +109,7 @@ async function startService({
   root: string;
   launch: Launch;
 }): Promise<Service> {
-  await orders(first, env, 'migrate');
+  await runOrdersOf(first, env, 'migrate');
   const startWorker = (root: string) => launch(root, 'worker');
   const startIntake = async (root: string, server: Server) => {
     const { port, adminPort } = haproxy.ports[server];
@@ -142,22 +141,12 @@ async function endWell(child: Child): Promise<void> {
   if (child.process.exitCode !== 0) throw new Error(`a process ended with ${child.process.exitCode ?? 'a signal'}`);
 }
 
-/** @returns what a command of a version prints. */
-async function orders(root: string, env: Record<string, string>, ...args: string[]): Promise<string> {
-  const child = await startProgram(mainOf('cli', root), { LOG_LEVEL: 'error', ...env }, { args, output: 'pipe' });
-  const { stdout, stderr } = child.process;
-  if (!stdout || !stderr) throw new Error('no pipes');
-  const [printed, complaint] = await Promise.all([text(stdout), text(stderr), child.exited]);
-  if (child.process.exitCode !== 0) throw new Error(`orders ${args.join(' ')}: ${complaint}`);
-  return printed;
-}
-
 /** @returns how the upgraded schema differs from one that this version makes of an empty database. */
 async function compareWithFresh(env: { DATABASE_URL: string }): Promise<string[]> {
   const url = new URL(env.DATABASE_URL);
   url.pathname += '_fresh';
   await ensureDatabase(url.href);
-  await orders(NEW, { ...env, DATABASE_URL: url.href }, 'migrate');
+  await runOrdersOf(NEW, { ...env, DATABASE_URL: url.href }, 'migrate');
   return withKnex({ url: env.DATABASE_URL }, (upgraded) =>
     withKnex({ url: url.href }, async (fresh) => {
       const { missing, unexpected } = await compareSchemas(upgraded, fresh);

@@ -12,7 +12,7 @@ export interface ConnectOptions {
    * no backend waits for a lock that nobody needs; not behind a pooler, which accepts no such setting.
    */
   queryTimeout?: number;
-  /** Until a connection is made, or one of the pool is free; by default half of `queryTimeout`, or `queryTimeout` if it is below 5 seconds. */
+  /** Until a connection is made, or one of the pool is free; by default half of `queryTimeout` but at least 5 seconds, and never more than it. */
   connectTimeout?: number;
   applicationName?: string;
   /** Whether statements join many rows with many. */

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { get } from 'node:http';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { baseEnvironment, type Child, startChild } from './child.ts';
 import { until } from './until.ts';
 
@@ -34,6 +35,21 @@ export async function startProgram(
   } finally {
     if (typeof target === 'number') closeSync(target);
   }
+}
+
+/**
+ * Runs a command of the CLI of a working tree.
+ *
+ * @returns what it prints.
+ * @throws {Error} with its complaint, unless its exit code is 0.
+ */
+export async function runOrdersOf(root: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<string> {
+  const child = await startProgram(mainOf('cli', root), { LOG_LEVEL: 'error', ...env }, { args, output: 'pipe' });
+  const { stdout, stderr } = child.process;
+  if (!stdout || !stderr) throw new Error('no pipes');
+  const [printed, complaint] = await Promise.all([text(stdout), text(stderr), child.exited]);
+  if (child.process.exitCode !== 0) throw new Error(`orders ${args.join(' ')}: ${complaint}`);
+  return printed;
 }
 
 /** Two cores may start six processes at once, under load. */

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
-import { mainOf } from '@orders/test-services/apps.ts';
-import { baseEnvironment } from '@orders/test-services/child.ts';
+import { mainOf, runOrdersOf } from '@orders/test-services/apps.ts';
 import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { createOrderQueue } from './contestants/fastify-pg-boss/order-queue.ts';
@@ -90,12 +87,7 @@ export function checkout(directory: string): Contestant {
     worker: mainOf('worker', root),
     async prepare(databaseUrl, redisUrl) {
       const env = settingsOf(databaseUrl, redisUrl);
-      async function orders(...args: string[]): Promise<string> {
-        const { stdout } = await promisify(execFile)(process.execPath, [mainOf('cli', root), ...args], {
-          env: { ...baseEnvironment(), ...env },
-        });
-        return stdout;
-      }
+      const orders = (...args: string[]) => runOrdersOf(root, env, ...args);
       await orders('migrate');
       const apiKeys: string[] = [];
       const accountIds: number[] = [];
