@@ -22,6 +22,24 @@ test.each(MANIFESTS)('%s requires exact versions', (path) => {
   expect(needed.length > 0).toBe(path !== 'packages/client/package.json');
 });
 
+// The root has packages for tests; an installation of what running needs has only these. `npm start` and `npm run test:upgrade` use one.
+test.each(globSync('{apps,packages}/*/package.json', { cwd: ROOT }))(
+  '%s names each package that its code imports',
+  (path) => {
+    const { name, dependencies = {}, devDependencies = {} } = JSON.parse(read(path));
+    const files = globSync(join(dirname(path), 'src/**/*.ts'), { cwd: ROOT });
+    const imported = files.flatMap((file) =>
+      [
+        ...read(file).matchAll(
+          /^(?:import|export|\}) (?!type )(?:[^'\n]* )?from '(@[\w-]+\/[\w.-]+|[\w][\w.-]*)(?:\/[^']*)?';$/gm,
+        ),
+      ].map(([, module = '']) => module),
+    );
+    const named = new Set([name, ...Object.keys({ ...dependencies, ...devDependencies })]);
+    expect([...new Set(imported)].filter((module) => !named.has(module))).toEqual([]);
+  },
+);
+
 test('everything is installed with one version of pnpm and the frozen lockfile', () => {
   const texts = ['package.json', 'packages/dev-server/start.sh', 'Dockerfile', 'CONTRIBUTING.md'].map(read).join('\n');
   expect(new Set(texts.match(/pnpm@[\w.-]+/g))).toHaveProperty('size', 1);
