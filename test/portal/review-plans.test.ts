@@ -25,6 +25,7 @@ import { useDatabase } from '../harness/use-stack.ts';
 const FEW_ROWS = 120;
 const ACCOUNT = 7;
 const ACCOUNTS = 5000;
+const WITH_STATISTICS = 'of full tables with statistics';
 
 const { db } = useDatabase({ direct: true });
 
@@ -146,15 +147,17 @@ test('no list query reads a full list, whether it was planned for an empty or a 
   await apart(db, async (knex) => {
     while ((await fillSearchTerms(connectionOf(knex))) > 0);
   });
-  // The second time with statistics of a full list.
-  for (const statistics of ['none', 'analyzed']) {
-    if (statistics === 'analyzed') await db.knex.raw('analyze');
+  for (const plans of ['of empty tables', 'of full tables without statistics', WITH_STATISTICS]) {
+    if (plans === WITH_STATISTICS) await db.knex.raw('analyze');
+    if (plans !== 'of empty tables') await db.database.pool.query('discard plans');
     const tooMany: [string, number][] = [];
     for (const [name, most, work] of CASES) {
       const rows = await countReads([db.knex, db.database], 'rows', work);
-      if (rows > most) tooMany.push([name, rows]);
+      // Postgres can plan anew at any time. Until autovacuum first analyzes the table, it then sorts the changed deliveries.
+      const isSorted = name === 'updates' && plans !== WITH_STATISTICS;
+      if (rows > (isSorted ? 20_200 : most)) tooMany.push([name, rows]);
     }
-    expect([statistics, tooMany]).toEqual([statistics, []]);
+    expect([plans, tooMany]).toEqual([plans, []]);
   }
   expect((await page({ searchTerms: 'rare' })).orders).toHaveLength(6);
   expect((await page({ searchTerms: 'SHOP-18' })).orders).toHaveLength(50);

@@ -44,9 +44,9 @@ const OF_TEN_VERSIONS = 'store again with changes that were accepted';
 const maxRows = (name: string, plans: string) =>
   FEW_ROWS * (name === OF_TEN_VERSIONS ? 3 : 1) +
   (OF_ALL_LOGS.includes(name) ? 2 * LOGS : 0) +
-  // Until autovacuum first analyzes the table, Postgres sorts the versions of an order instead of reading them in order.
-  (plans === WITHOUT_STATISTICS && name in SENT_BEFORE ? VERSIONS : 0);
-const WITHOUT_STATISTICS = 'of full tables without statistics';
+  // Postgres can plan anew at any time. Until autovacuum first analyzes the table, it then sorts the versions of an order.
+  (plans !== WITH_STATISTICS && name in SENT_BEFORE ? VERSIONS : 0);
+const WITH_STATISTICS = 'of full tables with statistics';
 /** Of one order. */
 const VERSIONS = 5000;
 
@@ -265,8 +265,8 @@ test('no hot statement reads a full table, whether it was planned for empty or f
     "insert into audit_events (account_id, actor, action, subject) select 1, 'x', 'x', 'x' from generate_series(1, 5000)",
   );
   while ((await chainAuditEvents(worker, 500)) > 0);
-  for (const plans of ['of empty tables', WITHOUT_STATISTICS, 'of full tables with statistics']) {
-    if (plans === 'of full tables with statistics') await intake.pool.query('analyze');
+  for (const plans of ['of empty tables', 'of full tables without statistics', WITH_STATISTICS]) {
+    if (plans === WITH_STATISTICS) await intake.pool.query('analyze');
     // Statements are planned once per connection.
     if (plans !== 'of empty tables') await reconnect();
     // Entries of deleted rows stay in the indexes until a vacuum, which runs every minute in production.
