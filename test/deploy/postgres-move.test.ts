@@ -72,7 +72,7 @@ test('the service moves to another Postgres by the statements of the page, and n
     for (const { format } of rows) await after.knex.raw(format);
   };
   for (let month = 0; month < 3; month += 1) {
-    await before.knex.raw("update order_ranges set began_at = began_at - interval '1 month'");
+    await before.knex.raw("update order_ranges set began_at = began_at - interval '2 months'");
     await createPartitions(before.db);
   }
   await old.intake.api.final(account, await send(old, 'months later'));

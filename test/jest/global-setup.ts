@@ -9,7 +9,7 @@ import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { buildPage, isPageBuilt } from '../../packages/dev-server/src/build-page.ts';
-import { createAppRoles } from '../harness/database.ts';
+import { createAppRoles, keepOrderRange } from '../harness/database.ts';
 import { startPgBouncer } from '../harness/pgbouncer.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -36,6 +36,7 @@ export default async function globalSetup(): Promise<void> {
   const knex = openKnex({ url });
   try {
     await migrate(connectionOf(knex));
+    await keepOrderRange(knex);
     await migrateQueue(url);
     // Hashed again, with the `scram_iterations` of the server.
     if (postgres.isOurs) await knex.raw(`alter role current_user password '${PASSWORD}'`);

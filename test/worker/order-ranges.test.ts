@@ -18,14 +18,14 @@ const partitions = async () => {
   return rows.map(({ name }: { name: string }) => name).toSorted();
 };
 const nextId = async () => Number((await db.knex.raw("select nextval('order_ids') as id")).rows[0].id);
-const laterByAMonth = () => db.knex.raw("update order_ranges set began_at = began_at - interval '1 month'");
+const laterByMonths = () => db.knex.raw("update order_ranges set began_at = began_at - interval '2 months'");
 
 test('ids go on in the partition of the next range once a month, and there is always one ahead', async () => {
   expect(await partitions()).toEqual(['orders_0', `orders_${WIDTH}`]);
   expect(await nextId()).toBe(1);
   expect(await createPartitions(db.db)).toEqual([]);
   expect(await nextId()).toBe(2);
-  await laterByAMonth();
+  await laterByMonths();
   await createPartitions(db.db);
   expect(await nextId()).toBe(WIDTH);
   expect(await createPartitions(db.db)).toEqual([`orders_${2 * WIDTH}`]);
@@ -55,7 +55,7 @@ test.each([
 });
 
 test('two workers that begin a month at once move the ids on once, and never back', async () => {
-  await laterByAMonth();
+  await laterByMonths();
   const held = await hold(db.knex, 'lock table order_ranges in access exclusive mode');
   const begun = Promise.all([1, 2].map(() => db.db.pool.query('select begin_order_range() as begun')));
   await whoWait(db.knex, 2, 'relation');
