@@ -34,7 +34,7 @@ export interface RequestSlot {
    * @returns false if the wait timed out.
    */
   addBytes(count: number): boolean | Promise<boolean>;
-  /** Acquires a slot for the complete body, waiting up to 20 ms. @returns false if the account gets none. */
+  /** Acquires a slot for the complete body, waiting up to a second. @returns false if the account gets none. */
   acquire(): boolean | Promise<boolean>;
   /** Releases everything, at the latest when the request ends. Idempotent; does nothing while `holdUntil` runs. */
   release(): void;

@@ -20,7 +20,7 @@ interface JobCoalescer {
  */
 const COALESCE_MS = 10;
 const COALESCE_FEW_MS = 3;
-const FEW_RECEIPTS = 10;
+const FEW_RECEIPTS = 3;
 /** Max receipts per job, unless a single wake-up has more. */
 const MAX_RECEIPTS = 300;
 

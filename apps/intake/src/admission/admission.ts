@@ -23,9 +23,11 @@ export interface AdmissionLimits {
 export interface Admission {
   readonly slots: Readonly<Record<RequestKind, FairBudget>>;
   readonly bytes: FairBudget;
-  /** Whether at least half of the slots are taken, so that an account may get none. */
+  /** Whether requests wait for slots or at least half of these are taken, so that an account may get none. */
   isBusy(kind: RequestKind): boolean;
-  /** Waits up to 20 ms until the account may have a slot of this kind. @returns false if there is still none. */
+  /** Whether the account may have a slot of this kind now. Behind its requests that wait, it may not. */
+  hasRoom(kind: RequestKind, accountId: number): boolean;
+  /** Waits up to a second until the account may have a slot of this kind. @returns false if there is still none. */
   waitForRoom(kind: RequestKind, accountId: number): Promise<boolean>;
   /**
    * Begins to receive a body. The caller must release the returned slot.
@@ -41,8 +43,11 @@ const ORDERS_PER_BATCH_SLOT = 64;
 const LIST_SLOTS = 8;
 /** Each cancellation is at most 1 MiB, and most are one order. */
 const CANCELLATION_SLOTS = 32;
-/** Max wait for a slot before 503. Rejecting instantly makes senders retry instantly, and the rejections then starve admitted requests. */
-const MAX_WAIT_MS = 20;
+/**
+ * Max wait for a slot before 503. Rejecting at once makes senders retry at once, and as a rejection costs over half of an order, little is
+ * left to accept with.
+ */
+const MAX_WAIT_MS = 1000;
 /** Max waiting requests per slot: their bodies take memory too. */
 const MAX_WAITING_PER_SLOT = 2;
 
@@ -77,7 +82,8 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
   return {
     slots,
     bytes,
-    isBusy: (kind) => slots[kind].taken * 2 >= slots[kind].max,
+    isBusy: (kind) => !waitingRooms[kind].isEmpty || slots[kind].taken * 2 >= slots[kind].max,
+    hasRoom: (kind, accountId) => waitingRooms[kind].hasRoom(accountId, 1),
     waitForRoom,
     beginUpload(request, kind, accountId) {
       const upload = uploads.begin(request, accountId);

@@ -58,7 +58,7 @@ export function shedLoad(
     // Routing is case sensitive, strict about trailing slashes and undecoded, so no other path reaches these routes.
     const kind = kinds.get(query < 0 ? url : url.slice(0, query)) ?? 'order';
     const accountId = admission.isBusy(kind) ? accountOf(request) : undefined;
-    if (accountId === undefined || admission.slots[kind].hasRoom(accountId, 1)) return serve(request, response);
+    if (accountId === undefined || admission.hasRoom(kind, accountId)) return serve(request, response);
     void admission.waitForRoom(kind, accountId).then((hasRoom) => {
       if (request.destroyed || response.destroyed) return;
       if (hasRoom) serve(request, response);

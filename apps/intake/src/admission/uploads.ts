@@ -36,7 +36,8 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
 } {
   const { bytes, slow } = deps;
   const uploads = createFairBudget(deps.maxUploads);
-  const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, maxWaiting: deps.maxUploads });
+  // Twice as many as can be received, so that no account's share is below what it receives.
+  const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, maxWaiting: 2 * deps.maxUploads });
   // Oldest first.
   const incomplete = new Set<IncompleteUpload>();
 
