@@ -290,7 +290,8 @@ describe('the client and the service', () => {
         },
       });
     const limited = await stack.intake({ RATE_LIMIT: '1/60s' });
-    const full = await stack.intake({ MAX_IN_FLIGHT: '2', PG_QUERY_TIMEOUT: '3s' });
+    const full = await stack.intake({ MAX_IN_FLIGHT: '2' });
+    const impatient = await stack.intake({ PG_QUERY_TIMEOUT: '3s' });
 
     const provoke: Record<ProblemCode, () => Promise<unknown>> = {
       missing_api_key: () => sending({ authorization: '' }).submitOrder(order),
@@ -340,7 +341,7 @@ describe('the client and the service', () => {
       },
       storage_unavailable: async () => {
         const lock = await lockTables(stack.database.knex, 'receipts');
-        const client = clientOf(full.api.url, account, { maxRetries: 0, timeoutMs: 120_000 });
+        const client = clientOf(impatient.api.url, account, { maxRetries: 0, timeoutMs: 120_000 });
         await client.submitOrder(order).finally(() => lock.release());
       },
       internal_error: async () => {

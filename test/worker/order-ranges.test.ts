@@ -17,18 +17,20 @@ const partitions = async () => {
   );
   return rows.map(({ name }: { name: string }) => name).toSorted();
 };
+/** Receipts may get partitions too, when a week begins. */
+const createRanges = async () => (await createPartitions(db.db)).filter((name) => name.startsWith('orders_'));
 const nextId = async () => Number((await db.knex.raw("select nextval('order_ids') as id")).rows[0].id);
 const laterByMonths = () => db.knex.raw("update order_ranges set began_at = began_at - interval '2 months'");
 
 test('ids go on in the partition of the next range once a month, and there is always one ahead', async () => {
   expect(await partitions()).toEqual(['orders_0', `orders_${WIDTH}`]);
   expect(await nextId()).toBe(1);
-  expect(await createPartitions(db.db)).toEqual([]);
+  expect(await createRanges()).toEqual([]);
   expect(await nextId()).toBe(2);
   await laterByMonths();
-  await createPartitions(db.db);
+  await createRanges();
   expect(await nextId()).toBe(WIDTH);
-  expect(await createPartitions(db.db)).toEqual([`orders_${2 * WIDTH}`]);
+  expect(await createRanges()).toEqual([`orders_${2 * WIDTH}`]);
   expect(await nextId()).toBe(WIDTH + 1);
 });
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { requestContext } from '@orders/http/common-headers.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 import type { Request } from 'express';
@@ -31,7 +32,7 @@ export interface RequestSlot {
   /**
    * Counts bytes that just arrived. Waits for other bytes to be released if the account's share is used up.
    *
-   * @returns false if the wait timed out.
+   * @returns false if there is still no room, or the body was cut off.
    */
   addBytes(count: number): boolean | Promise<boolean>;
   /** Acquires a slot for the complete body, waiting up to a second. @returns false if the account gets none. */
@@ -43,6 +44,18 @@ export interface RequestSlot {
 }
 
 export const { setContext, contextOf } = requestContext<RequestContext>();
+
+const arrivals = new WeakMap<IncomingMessage, number>();
+
+/** @param at when a request arrived that waited before it is served, by `performance.now()`. */
+export function setArrival(request: IncomingMessage, at: number): void {
+  arrivals.set(request, at);
+}
+
+/** When a request arrived, which is now unless it waited. */
+export function arrivalOf(request: IncomingMessage): number {
+  return arrivals.get(request) ?? performance.now();
+}
 
 /** The log fields that identify a request. */
 export function logFields({

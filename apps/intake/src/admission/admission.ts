@@ -27,8 +27,12 @@ export interface Admission {
   isBusy(kind: RequestKind): boolean;
   /** Whether the account may have a slot of this kind now. Behind its requests that wait, it may not. */
   hasRoom(kind: RequestKind, accountId: number): boolean;
-  /** Waits up to a second until the account may have a slot of this kind. @returns false if there is still none. */
-  waitForRoom(kind: RequestKind, accountId: number): Promise<boolean>;
+  /**
+   * Waits in turn, up to a second, until the account may have a slot of this kind.
+   *
+   * @returns false if there is still none, the client has disconnected, or the account has all its places to wait.
+   */
+  waitForRoom(kind: RequestKind, accountId: number, request: IncomingMessage): Promise<boolean>;
   /**
    * Begins to receive a body. The caller must release the returned slot.
    *
@@ -48,8 +52,8 @@ const CANCELLATION_SLOTS = 32;
  * left to accept with.
  */
 const MAX_WAIT_MS = 1000;
-/** Max waiting requests per slot: their bodies take memory too. */
-const MAX_WAITING_PER_SLOT = 2;
+/** Places to wait per slot: the connections of waiting requests take memory too. */
+const PLACES_PER_SLOT = 2;
 
 /** For requests that need no slot. */
 export const NO_SLOT: RequestSlot = {
@@ -70,21 +74,21 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
   const bytes = createFairBudget(maxBytes);
   const uploads = createUploads({ bytes, maxUploads, slow });
   const roomOf = (budget: FairBudget) =>
-    createWaitingRoom(budget, { maxWaitMs: MAX_WAIT_MS, maxWaiting: MAX_WAITING_PER_SLOT * budget.max });
+    createWaitingRoom(budget, { maxWaitMs: MAX_WAIT_MS, places: PLACES_PER_SLOT * budget.max });
   const waitingRooms = {
     order: roomOf(slots.order),
     batch: roomOf(slots.batch),
     list: roomOf(slots.list),
     cancellation: roomOf(slots.cancellation),
   };
-  const waitForRoom = (kind: RequestKind, accountId: number) => waitingRooms[kind].wait(accountId, 1);
 
   return {
     slots,
     bytes,
     isBusy: (kind) => !waitingRooms[kind].isEmpty || slots[kind].taken * 2 >= slots[kind].max,
     hasRoom: (kind, accountId) => waitingRooms[kind].hasRoom(accountId, 1),
-    waitForRoom,
+    waitForRoom: (kind, accountId, request) =>
+      waitingRooms[kind].waitInTurn({ accountId, amount: 1, isGone: () => request.destroyed }),
     beginUpload(request, kind, accountId) {
       const upload = uploads.begin(request, accountId);
       if (!upload) throw new Problem('overloaded');
@@ -108,7 +112,8 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
             return hasSlot;
           };
           if (budget.hasRoom(accountId, 1)) return takeSlot();
-          return waitForRoom(kind, accountId).then((hasRoom) => hasRoom && takeSlot());
+          const waiter = { accountId, amount: 1, isGone: () => isReleased };
+          return waitingRooms[kind].waitAhead(waiter).then((hasRoom) => hasRoom && takeSlot());
         },
         release,
         async holdUntil(work) {

@@ -5,13 +5,14 @@ import { problemTypeBase, writeProblem } from '@orders/http/write-problem.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import { BATCH_PATH, CANCEL_PATH, RECONCILE_PATH, WEBHOOK_CANCEL_PATH } from '../paths.ts';
+import { setArrival } from '../request-context.ts';
 import type { Admission, RequestKind } from './admission.ts';
 
 const LOG_INTERVAL_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
 
 /**
- * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs a fraction of an
+ * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs less than an
  * order. Applies only to accounts whose key or source is cached; for others the look-up would cost more than it saves. Logs one count a second, not
  * each rejection.
  *
@@ -59,10 +60,12 @@ export function shedLoad(
     const kind = kinds.get(query < 0 ? url : url.slice(0, query)) ?? 'order';
     const accountId = admission.isBusy(kind) ? accountOf(request) : undefined;
     if (accountId === undefined || admission.hasRoom(kind, accountId)) return serve(request, response);
-    void admission.waitForRoom(kind, accountId).then((hasRoom) => {
-      if (request.destroyed || response.destroyed) return;
-      if (hasRoom) serve(request, response);
-      else reject(request, response);
+    const arrivedAt = performance.now();
+    void admission.waitForRoom(kind, accountId, request).then((hasRoom) => {
+      if (request.destroyed || response.destroyed) return requests.inc({ route: 'none', status: 499, code: '' });
+      if (!hasRoom) return reject(request, response);
+      setArrival(request, arrivedAt);
+      serve(request, response);
     });
   };
 }

@@ -36,8 +36,7 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
 } {
   const { bytes, slow } = deps;
   const uploads = createFairBudget(deps.maxUploads);
-  // Twice as many as can be received, so that no account's share is below what it receives.
-  const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, maxWaiting: 2 * deps.maxUploads });
+  const room = createWaitingRoom(bytes, { maxWaitMs: slow.afterMs, places: 0 });
   // Oldest first.
   const incomplete = new Set<IncompleteUpload>();
 
@@ -94,7 +93,7 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
           if (isReleased) return false;
           // While it waits for room for its first bytes, it has none to release and is not slow.
           if (size === 0) incomplete.delete(upload);
-          return room.wait(accountId, count).then(() => {
+          return room.waitAhead({ accountId, amount: count, isGone: () => isReleased }).then(() => {
             if (!isReleased && !incomplete.has(upload)) {
               upload.startedAt = performance.now();
               incomplete.add(upload);

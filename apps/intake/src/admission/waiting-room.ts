@@ -2,33 +2,43 @@ import { createFairBudget, type FairBudget } from '@orders/runtime/concurrency/f
 
 const POLL_INTERVAL_MS = 10;
 
-interface Waiting {
+/** What waits, for one account. */
+interface Waiter {
   accountId: number;
   amount: number;
+  /** Whether its client has disconnected, so that it no longer waits. */
+  isGone: () => boolean;
+}
+
+interface Waiting extends Waiter {
   since: number;
-  resolve: (hasRoom: boolean) => void;
+  end: (hasRoom: boolean) => void;
 }
 
 /** Requests that wait for room in a budget: first come, first served, as far as the shares of their accounts allow. */
 export interface WaitingRoom {
   readonly isEmpty: boolean;
-  /** Whether there is room now, and no request of the account waits for it. */
+  /** Whether there is room now, and no request of the account waits in turn for it. */
   hasRoom(accountId: number, amount: number): boolean;
-  /** @returns whether there is room for the amount now; the caller must take it in the same iteration of the event loop. */
-  wait(accountId: number, amount: number): Promise<boolean>;
+  /** @returns whether there is room for the amount now, but others may take it first; false at once if the account has all its places. */
+  waitInTurn(waiter: Waiter): Promise<boolean>;
+  /**
+   * Waits ahead of those, and needs no place: for requests whose bodies take memory already.
+   *
+   * @returns whether there is room for the amount now; the caller must take it in the same iteration of the event loop.
+   */
+  waitAhead(waiter: Waiter): Promise<boolean>;
 }
 
 /**
  * Creates the waiting room of a budget.
  *
- * @param limits `maxWaitMs`: max wait in milliseconds; `maxWaiting`: max waiting requests, which the accounts share like the budget.
+ * @param limits `maxWaitMs`: max wait in milliseconds; `places`: max requests that wait in turn, which the accounts share like the budget.
  */
-export function createWaitingRoom(
-  budget: FairBudget,
-  { maxWaitMs, maxWaiting }: { maxWaitMs: number; maxWaiting: number },
-): WaitingRoom {
-  const places = createFairBudget(maxWaiting);
-  let waiting: Waiting[] = [];
+export function createWaitingRoom(budget: FairBudget, limits: { maxWaitMs: number; places: number }): WaitingRoom {
+  const places = createFairBudget(limits.places);
+  let ahead: Waiting[] = [];
+  let inTurn: Waiting[] = [];
   let isPolling = false;
 
   function poll(): void {
@@ -37,20 +47,29 @@ export function createWaitingRoom(
     // account already.
     const grantedByAccount = new Map<number, number>();
     let granted = 0;
-    waiting = waiting.filter(({ accountId, amount, since, resolve }) => {
+    const stillWaits = ({ accountId, amount, since, isGone, end }: Waiting) => {
       const own = grantedByAccount.get(accountId) ?? 0;
-      const isGranted = budget.hasRoom(accountId, own + granted + amount);
-      if (!isGranted && now - since < maxWaitMs) return true;
+      const isGranted = !isGone() && budget.hasRoom(accountId, own + granted + amount);
       if (isGranted) {
         grantedByAccount.set(accountId, own + amount);
         granted += amount;
-      }
-      places.release(accountId, 1);
-      resolve(isGranted);
+      } else if (now - since < limits.maxWaitMs && !isGone()) return true;
+      end(isGranted);
       return false;
-    });
-    isPolling = waiting.length > 0;
+    };
+    ahead = ahead.filter(stillWaits);
+    inTurn = inTurn.filter(stillWaits);
+    isPolling = ahead.length + inTurn.length > 0;
     if (isPolling) setTimeout(poll, POLL_INTERVAL_MS);
+  }
+
+  function wait(waiter: Waiter, queue: Waiting[]): Promise<boolean> {
+    return new Promise((end) => {
+      queue.push({ ...waiter, since: performance.now(), end });
+      if (isPolling) return;
+      isPolling = true;
+      setTimeout(poll, POLL_INTERVAL_MS);
+    });
   }
 
   const hasRoom = (accountId: number, amount: number) =>
@@ -61,15 +80,16 @@ export function createWaitingRoom(
       return places.taken === 0;
     },
     hasRoom,
-    wait(accountId, amount) {
-      if (hasRoom(accountId, amount)) return Promise.resolve(true);
-      if (!places.take(accountId, 1)) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        waiting.push({ accountId, amount, since: performance.now(), resolve });
-        if (isPolling) return;
-        isPolling = true;
-        setTimeout(poll, POLL_INTERVAL_MS);
-      });
+    async waitInTurn(waiter) {
+      const { accountId, amount } = waiter;
+      if (hasRoom(accountId, amount)) return true;
+      if (!places.take(accountId, 1)) return false;
+      const isGranted = await wait(waiter, inTurn);
+      places.release(accountId, 1);
+      return isGranted;
+    },
+    async waitAhead(waiter) {
+      return budget.hasRoom(waiter.accountId, waiter.amount) || wait(waiter, ahead);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Counter, Histogram } from '@orders/runtime/observability/metrics.t
 import type { Span, Tracing } from '@orders/runtime/observability/span.ts';
 import type { Request, RequestHandler } from 'express';
 import { NO_SLOT } from '../admission/admission.ts';
-import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
+import { arrivalOf, contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';
 
 /** Assigns the request id, sets the common reply headers, and logs, counts and (if enabled) traces each request. */
 export function requestLifecycle(deps: {
@@ -16,7 +16,7 @@ export function requestLifecycle(deps: {
   return (request, response, next) => {
     const requestId = requestIdOf(request);
     const span = beginSpan(deps.tracing, request);
-    setContext(request, { requestId, startedAt: performance.now(), route: 'none', span, slot: NO_SLOT });
+    setContext(request, { requestId, startedAt: arrivalOf(request), route: 'none', span, slot: NO_SLOT });
     setCommonHeaders(response, requestId);
     response.on('close', () => {
       const context = contextOf(request);
