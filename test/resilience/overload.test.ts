@@ -80,6 +80,42 @@ describe('orders above the limit of intake', () => {
     });
   });
 
+  test('that wait leave their place when their client disconnects', async () => {
+    // An account alone gets one of two slots, and two of four places to wait.
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '2' });
+    const account = await stack.account();
+    await intake.api.order(account, { source_order_id: 'known' });
+    const send = async (name: string, signal?: AbortSignal) => {
+      const response = await fetch(`${intake.api.url}/ingest/orders`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ source_order_id: name }),
+        signal: signal ?? null,
+      });
+      return response.status;
+    };
+    const goOn = stopClock();
+    const lock = await stack.database.knex.transaction();
+    await lock.raw('lock table receipts in access exclusive mode');
+    const inSlot = send('in the slot');
+    await inFlight(intake, 'orders', 1);
+    const clients = new AbortController();
+    const gone = ['one', 'two', 'three'].map((name) => send(name, clients.signal));
+    expect(await Promise.race(gone)).toBe(503);
+    clients.abort();
+    await Promise.allSettled(gone);
+    const isGone = ({ labels }: Sample) => labels.status === '499';
+    await until('both are counted as disconnected', async () => {
+      const samples = (await readMetrics(intake.adminUrl)).get('intake_requests_total')?.samples ?? [];
+      return samples.find(isGone)?.value === 2;
+    });
+    const later = ['four', 'five', 'six'].map((name) => send(name));
+    expect(await Promise.race(later)).toBe(503);
+    await lock.commit();
+    expect((await Promise.all([inSlot, ...later])).toSorted()).toEqual([202, 202, 202, 503]);
+    goOn();
+  });
+
   test('batches have their own slots: one account uses at most half of them, and single orders are not blocked', async () => {
     const { knex } = stack.database;
     // A 64th of MAX_IN_FLIGHT is for batches: four slots.
