@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { migrate, runMigrations } from '@orders/database/migrate.ts';
 import type { Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { expectSettled } from '../harness/settled.ts';
 import { useDatabase, useStack } from '../harness/use-stack.ts';
 
@@ -94,14 +97,22 @@ test('a list of statements that failed in the middle runs again from the start',
 });
 
 test('a migration keeps its lock even if the server ends idle transactions', async () => {
-  await db.knex.raw('create table ran (times integer)');
-  const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
-  const both = [1, 2].map(() => openKnex({ url }));
-  const up = ['insert into ran values (1)', 'select pg_sleep(1)'];
-  const ran = await Promise.all(both.map((knex) => runMigrations(connectionOf(knex), [{ name: '906-slow', up }])));
-  expect(ran.flat()).toEqual(['906-slow']);
-  expect(await db.knex('ran')).toHaveLength(1);
-  for (const knex of both) await knex.destroy();
+  const limits = ['idle_in_transaction_session_timeout', 'transaction_timeout'];
+  const options = limits.map((name) => `-c ${name}=1h`).join(' ');
+  const url = `${db.directUrl}?options=${encodeURIComponent(options)}`;
+  const database = openDatabase({ url, poolSize: 3, prepared: false });
+  const acquired = once(database.pool, 'acquire');
+  const held = await hold(db.knex, 'select pg_advisory_xact_lock(906)');
+  const up = ['select pg_advisory_xact_lock(906)'];
+  const running = runMigrations(database, [{ name: '906-slow', up }]);
+  // The first connection has the lock.
+  const [lock] = await acquired;
+  await whoWait(db.knex, 1, 'advisory');
+  const { rows } = await lock.query('select distinct setting from pg_settings where name = any($1)', [limits]);
+  await held.release();
+  expect(rows).toEqual([{ setting: '0' }]);
+  expect(await running).toEqual(['906-slow']);
+  await closeDatabase(database);
 });
 
 test('all migrations run for a role that owns the database and is no superuser', async () => {
