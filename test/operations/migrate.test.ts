@@ -8,6 +8,7 @@ import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
+import { closeAfterTest } from '../harness/close-at-end.ts';
 import { expectSettled } from '../harness/settled.ts';
 import { useDatabase, useStack } from '../harness/use-stack.ts';
 
@@ -101,6 +102,7 @@ test('a migration keeps its lock even if the server ends idle transactions', asy
   const options = limits.map((name) => `-c ${name}=1h`).join(' ');
   const url = `${db.directUrl}?options=${encodeURIComponent(options)}`;
   const database = openDatabase({ url, poolSize: 3, prepared: false });
+  closeAfterTest({ close: () => closeDatabase(database) });
   const acquired = once(database.pool, 'acquire');
   const held = await hold(db.knex, 'select pg_advisory_xact_lock(906)');
   const up = ['select pg_advisory_xact_lock(906)'];
@@ -110,9 +112,8 @@ test('a migration keeps its lock even if the server ends idle transactions', asy
   await whoWait(db.knex, 1, 'advisory');
   const { rows } = await lock.query('select distinct setting from pg_settings where name = any($1)', [limits]);
   await held.release();
-  expect(rows).toEqual([{ setting: '0' }]);
   expect(await running).toEqual(['906-slow']);
-  await closeDatabase(database);
+  expect(rows).toEqual([{ setting: '0' }]);
 });
 
 test('all migrations run for a role that owns the database and is no superuser', async () => {
