@@ -37,14 +37,15 @@ export async function readMetrics(adminUrl: string): Promise<Map<string, Metric>
   return metrics;
 }
 
-/** The value of a metric without labels; undefined if it is absent. */
-export function gaugeOf(metrics: Map<string, Metric>, name: string): number | undefined {
-  return metrics.get(name)?.samples[0]?.value;
+/** The value of a gauge or counter with these labels, in their order, or without labels; undefined if it is absent. */
+export function gaugeOf(metrics: Map<string, Metric>, name: string, labels?: object): number | undefined {
+  const wanted = JSON.stringify(labels);
+  return metrics.get(name)?.samples.find((sample) => !labels || JSON.stringify(sample.labels) === wanted)?.value;
 }
 
-/** The value of a metric without labels at an admin port; NaN if it is absent. */
-export async function readGauge(adminUrl: string, name: string): Promise<number> {
-  return gaugeOf(await readMetrics(adminUrl), name) ?? Number.NaN;
+/** `gaugeOf` at an admin port; NaN if it is absent. */
+export async function readGauge(adminUrl: string, name: string, labels?: object): Promise<number> {
+  return gaugeOf(await readMetrics(adminUrl), name, labels) ?? Number.NaN;
 }
 
 interface DocumentedMetric {

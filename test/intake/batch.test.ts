@@ -297,10 +297,8 @@ test('metrics count orders and requests, and the log line names no order and no 
   expect(own.log.text()).not.toContain(body.results[0].receipt_id);
   expect(own.log.text()).not.toContain('counted');
   const metrics = await readMetrics(own.adminUrl);
-  const value = (name: string, labels: object) =>
-    metrics.get(name)?.samples.find((sample) => JSON.stringify(sample.labels) === JSON.stringify(labels))?.value;
-  expect(value('intake_receipts_total', { outcome: 'accepted' })).toBe(2);
-  expect(value('intake_batch_orders_rejected_total', { code: 'validation_failed' })).toBe(1);
-  expect(value('intake_requests_total', { route: '/ingest/orders/batch', status: '202', code: '' })).toBe(1);
+  expect(gaugeOf(metrics, 'intake_receipts_total', { outcome: 'accepted' })).toBe(2);
+  expect(gaugeOf(metrics, 'intake_batch_orders_rejected_total', { code: 'validation_failed' })).toBe(1);
+  expect(gaugeOf(metrics, 'intake_requests_total', { route: '/ingest/orders/batch', status: '202', code: '' })).toBe(1);
   expect(gaugeOf(metrics, 'intake_batches_in_flight')).toBe(0);
 });

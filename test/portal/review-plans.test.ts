@@ -153,7 +153,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
     const tooMany: [string, number][] = [];
     for (const [name, most, work] of CASES) {
       const rows = await countReads([db.knex, db.database], 'rows', work);
-      // Postgres can plan anew at any time. Until autovacuum first analyzes the table, it then sorts the changed deliveries.
+      // Postgres can plan a statement again at any time. Until autovacuum first analyzes the table, it then sorts the changed deliveries.
       const isSorted = name === 'updates' && plans !== WITH_STATISTICS;
       if (rows > (isSorted ? 20_200 : most)) tooMany.push([name, rows]);
     }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
-import { hold } from '../harness/barriers.ts';
+import { hold, lockTables } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head } from '../harness/raw-http.ts';
-import { readMetrics, type Sample } from '../harness/read-metrics.ts';
+import { readGauge } from '../harness/read-metrics.ts';
 import { type RunningIntake, type TestAccount, withStack } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -17,6 +17,9 @@ describe('orders above the limit of intake', () => {
       const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
       return new RegExp(`^intake_${kind}_in_flight ${count}$`, 'm').test(metrics);
     });
+
+  const requestsOf = (intake: RunningIntake, status: string, code: string) =>
+    readGauge(intake.adminUrl, 'intake_requests_total', { route: 'none', status, code });
 
   test('wait up to a second or are rejected: one account uses at most half of the slots and two use two thirds', async () => {
     const { knex } = stack.database;
@@ -42,8 +45,7 @@ describe('orders above the limit of intake', () => {
     };
 
     const goOn = stopClock();
-    const lock = await knex.transaction();
-    await lock.raw('lock table receipts in access exclusive mode');
+    const lock = await lockTables(knex, 'receipts');
     const first = await flood('first');
     // This account gets half of the slots that the first one left.
     const beside = send(other, 'beside', 5);
@@ -54,26 +56,24 @@ describe('orders above the limit of intake', () => {
       expect(body.type).toBe('/docs/senders/errors#overloaded');
       expect(headers).toMatchObject({ 'retry-after': '2', 'cache-control': 'no-store' });
     }
-    await lock.commit();
+    await lock.release();
     await Promise.all([...first, ...beside]);
     expect(statuses().slice(30)).toEqual(Array(35).fill(202));
 
     replies.length = 0;
-    const secondLock = await knex.transaction();
-    await secondLock.raw('lock table receipts in access exclusive mode');
+    const secondLock = await lockTables(knex, 'receipts');
     const second = await flood('second');
     await moveClock(1);
     await until('the others waited for a second', async () => replies.length === 50);
     expect(statuses()).toEqual(Array(50).fill(503));
-    await secondLock.commit();
+    await secondLock.release();
     await Promise.all(second);
     goOn();
 
     const again = await Promise.all(send(flooding, 'again', 10));
     expect(again.map(({ status }) => status)).toEqual(Array(10).fill(202));
     expect(await knex('receipts').count('* as receipts').first()).toEqual({ receipts: 57 });
-    const isShed = ({ labels }: Sample) => labels.route === 'none' && labels.code === 'overloaded';
-    expect((await readMetrics(intake.adminUrl)).get('intake_requests_total')?.samples.find(isShed)?.value).toBe(80);
+    expect(await requestsOf(intake, '503', 'overloaded')).toBe(80);
     await until('the log says how many, once a second', async () => {
       const counts = [...intake.log.text().matchAll(/"rejected":(\d+)/g)].map(([, count]) => Number(count));
       return counts.reduce((sum, count) => sum + count, 0) === 80;
@@ -95,8 +95,7 @@ describe('orders above the limit of intake', () => {
       return response.status;
     };
     const goOn = stopClock();
-    const lock = await stack.database.knex.transaction();
-    await lock.raw('lock table receipts in access exclusive mode');
+    const lock = await lockTables(stack.database.knex, 'receipts');
     const inSlot = send('in the slot');
     await inFlight(intake, 'orders', 1);
     const clients = new AbortController();
@@ -104,14 +103,10 @@ describe('orders above the limit of intake', () => {
     expect(await Promise.race(gone)).toBe(503);
     clients.abort();
     await Promise.allSettled(gone);
-    const isGone = ({ labels }: Sample) => labels.status === '499';
-    await until('both are counted as disconnected', async () => {
-      const samples = (await readMetrics(intake.adminUrl)).get('intake_requests_total')?.samples ?? [];
-      return samples.find(isGone)?.value === 2;
-    });
+    await until('both are counted as disconnected', async () => (await requestsOf(intake, '499', '')) === 2);
     const later = ['four', 'five', 'six'].map((name) => send(name));
     expect(await Promise.race(later)).toBe(503);
-    await lock.commit();
+    await lock.release();
     expect((await Promise.all([inSlot, ...later])).toSorted()).toEqual([202, 202, 202, 503]);
     goOn();
   });
@@ -126,8 +121,7 @@ describe('orders above the limit of intake', () => {
     const batch = (name: string) =>
       Array.from({ length: 100 }, (_, index) => ({ source_order_id: `${name} ${index}` }));
 
-    const lock = await knex.transaction();
-    await lock.raw('lock table receipts in access exclusive mode');
+    const lock = await lockTables(knex, 'receipts');
     const flood = [intake.api.batch(flooding, batch('flood 1')), intake.api.batch(flooding, batch('flood 2'))];
     await inFlight(intake, 'batches', 2);
     const beyond = await Promise.all(['flood 3', 'flood 4'].map((name) => intake.api.batch(flooding, batch(name))));
@@ -148,7 +142,7 @@ describe('orders above the limit of intake', () => {
     expect((await exchange(intake.api.url, inAbsoluteForm, '[]'))?.body.code).toBe('overloaded');
     const single = intake.api.order(flooding, { source_order_id: 'single' });
     await inFlight(intake, 'orders', 1);
-    await lock.commit();
+    await lock.release();
     for (const reply of await Promise.all([...flood, ...beside])) {
       expect([reply.status, reply.body.accepted]).toEqual([202, 100]);
     }

@@ -44,7 +44,7 @@ const OF_TEN_VERSIONS = 'store again with changes that were accepted';
 const maxRows = (name: string, plans: string) =>
   FEW_ROWS * (name === OF_TEN_VERSIONS ? 3 : 1) +
   (OF_ALL_LOGS.includes(name) ? 2 * LOGS : 0) +
-  // Postgres can plan anew at any time. Until autovacuum first analyzes the table, it then sorts the versions of an order.
+  // Postgres can plan a statement again at any time. Until autovacuum first analyzes the table, it then sorts the versions of an order.
   (plans !== WITH_STATISTICS && name in SENT_BEFORE ? VERSIONS : 0);
 const WITH_STATISTICS = 'of full tables with statistics';
 /** Of one order. */

@@ -12,8 +12,8 @@ const LOG_INTERVAL_MS = 1000;
 const OVERLOADED = new Problem('overloaded');
 
 /**
- * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs less than an
- * order. Applies only to accounts whose key or source is cached; for others the look-up would cost more than it saves. Logs one count a second, not
+ * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs less than an order.
+ * Applies only to accounts whose key or source is cached; for others the look-up would cost more than it saves. Logs one count a second, not
  * each rejection.
  *
  * @param serve handles all other requests.
