@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from '@jest/globals';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { closeAtEnd } from '../harness/close-at-end.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { runOrders } from '../harness/run-command.ts';
 import { startStack } from '../harness/stack.ts';
@@ -18,9 +17,8 @@ const [{ api }, account] = [await stack.intake(), await stack.account()];
 await stack.worker();
 
 let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'archive-'));
-  closeAtEnd({ close: () => rm(directory, { recursive: true, force: true }) });
+beforeEach(() => {
+  directory = makeDirectory();
 });
 
 const beganAgo = (firstId: unknown, span: string) =>

@@ -41,6 +41,7 @@ describe('orders above the limit of intake', () => {
       await inFlight(intake, 'orders', 10);
       const above = send(flooding, `${name} above`, 50);
       await until('orders without a place are rejected', async () => replies.length === 30);
+      expect(await readGauge(intake.adminUrl, 'intake_requests_waiting')).toBe(20);
       return [...inSlots, ...above];
     };
 

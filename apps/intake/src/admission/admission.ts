@@ -23,6 +23,8 @@ export interface AdmissionLimits {
 export interface Admission {
   readonly slots: Readonly<Record<RequestKind, FairBudget>>;
   readonly bytes: FairBudget;
+  /** Requests that wait in turn for a slot of any kind. */
+  readonly waiting: number;
   /** Whether requests wait for slots or at least half of these are taken, so that an account may get none. */
   isBusy(kind: RequestKind): boolean;
   /** Whether the account may have a slot of this kind now. Behind its requests that wait, it may not. */
@@ -85,7 +87,10 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
   return {
     slots,
     bytes,
-    isBusy: (kind) => !waitingRooms[kind].isEmpty || slots[kind].taken * 2 >= slots[kind].max,
+    get waiting() {
+      return Object.values(waitingRooms).reduce((sum, room) => sum + room.waiting, 0);
+    },
+    isBusy: (kind) => waitingRooms[kind].waiting > 0 || slots[kind].taken * 2 >= slots[kind].max,
     hasRoom: (kind, accountId) => waitingRooms[kind].hasRoom(accountId, 1),
     waitForRoom: (kind, accountId, request) =>
       waitingRooms[kind].waitInTurn({ accountId, amount: 1, isGone: () => request.destroyed }),

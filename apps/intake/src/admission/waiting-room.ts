@@ -17,7 +17,8 @@ interface Waiting extends Waiter {
 
 /** Requests that wait for room in a budget: first come, first served, as far as the shares of their accounts allow. */
 export interface WaitingRoom {
-  readonly isEmpty: boolean;
+  /** How many requests wait in turn. */
+  readonly waiting: number;
   /** Whether there is room now, and no request of the account waits in turn for it. */
   hasRoom(accountId: number, amount: number): boolean;
   /** @returns whether there is room for the amount now, but others may take it first; false at once if the account has all its places. */
@@ -76,8 +77,8 @@ export function createWaitingRoom(budget: FairBudget, limits: { maxWaitMs: numbe
     places.takenBy(accountId) === 0 && budget.hasRoom(accountId, amount);
 
   return {
-    get isEmpty() {
-      return places.taken === 0;
+    get waiting() {
+      return places.taken;
     },
     hasRoom,
     async waitInTurn(waiter) {

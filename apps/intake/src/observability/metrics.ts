@@ -7,12 +7,14 @@ import type { Admission } from '../admission/admission.ts';
 export type IntakeMetrics = ReturnType<typeof createMetrics>;
 
 /** @param admission its budgets are read on each scrape. */
-export function createMetrics({ slots, bytes }: Admission) {
+export function createMetrics(admission: Admission) {
+  const { slots, bytes } = admission;
   const registry = createRegistry();
   const { counter, gauge, histogram } = metricsOf(registry);
   gauge('intake_orders_in_flight', 'Orders being recorded, without those of batches', () => slots.order.taken);
   gauge('intake_batches_in_flight', 'Batches being recorded', () => slots.batch.taken);
   gauge('intake_body_bytes_in_flight', 'Bytes of bodies that are being received or recorded', () => bytes.taken);
+  gauge('intake_requests_waiting', 'Requests that wait, for up to a second, for a slot', () => admission.waiting);
   return {
     registry,
     requests: counter('intake_requests_total', 'Requests by route, HTTP status and problem code', [
