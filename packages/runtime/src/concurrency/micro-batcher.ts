@@ -58,7 +58,8 @@ export function createMicroBatcher<Item>({
         void work(batch).finally(() => {
           busy -= 1;
           if (busy === 0) clearTimeout(slowTimer);
-          schedule();
+          // One iteration later, as the results often make callers bring their next items: these share the next batch.
+          setImmediate(schedule);
         });
       }
     });
