@@ -16,10 +16,10 @@ function startBatches() {
       return new Promise((resolve) => ends.push(resolve));
     },
   });
+  /** Ends a batch. The next one starts in the second iteration of the event loop. */
   const end = async (index: number) => {
     ends[index]?.();
-    await turn();
-    await turn();
+    for (let iteration = 1; iteration <= 3; iteration += 1) await turn();
   };
   return { add, started, end };
 }
@@ -54,6 +54,20 @@ test('items wait for the running batch, unless they fill a second one', async ()
   await end(0);
   await end(2);
   expect(started.at(-1)).toEqual(['h', 'i']);
+});
+
+test('items that the results of a batch bring share the next batch with those that waited', async () => {
+  const { add, started, end } = startBatches();
+  add('a');
+  await turn();
+  add('b');
+  await turn();
+  const ended = end(0);
+  await turn();
+  await turn();
+  add('c');
+  await ended;
+  expect(started).toEqual([['a'], ['b', 'c']]);
 });
 
 test('with whenSlow, another batch also starts when the newest one is slow, up to a limit', async () => {

@@ -42,12 +42,19 @@ export function createMicroBatcher<Item>({
     return isNewestSlow && whenSlow !== undefined && busy < whenSlow.maxConcurrent;
   }
 
-  // Items of one event loop iteration share a batch. setImmediate adds no timer delay.
-  function schedule(): void {
+  /** Runs at the end of this iteration of the event loop, unless something runs already. */
+  function atEndOfIteration(run: () => void): void {
     if (scheduled) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
+      run();
+    });
+  }
+
+  // Items of one event loop iteration share a batch. setImmediate adds no timer delay.
+  function schedule(): void {
+    atEndOfIteration(() => {
       while (waiting.length > 0) {
         const size = nextBatchSize(waiting);
         if (!mayStart(size < waiting.length)) return;
@@ -58,8 +65,8 @@ export function createMicroBatcher<Item>({
         void work(batch).finally(() => {
           busy -= 1;
           if (busy === 0) clearTimeout(slowTimer);
-          // One iteration later, as the results often make callers bring their next items: these share the next batch.
-          setImmediate(schedule);
+          // In the next iteration, as results often make callers bring their next items: these share the next batch.
+          atEndOfIteration(schedule);
         });
       }
     });
