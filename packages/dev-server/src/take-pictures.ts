@@ -39,6 +39,7 @@ function contextOptions({ width, theme, language }: View): BrowserContextOptions
   return {
     colorScheme: theme,
     locale: language === 'ar' ? 'ar-AE' : 'en-GB',
+    timezoneId: 'Asia/Dubai',
     viewport: { width, height: HEIGHTS[width] ?? Math.round(width * 0.625) },
     ...(width < 500 && { isMobile: true, hasTouch: true }),
   };

@@ -8,3 +8,6 @@ export function useKeyDown(onKeyDown: (event: KeyboardEvent) => void, capture = 
     return () => document.removeEventListener('keydown', handle, { capture });
   }, [capture]);
 }
+
+/** The key of the command palette, as printed on the reader's keyboard. */
+export const PALETTE_KEY = /mac|iphone|ipad/i.test(navigator.platform) ? '⌘K' : 'Ctrl K';

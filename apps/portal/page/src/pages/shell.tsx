@@ -19,6 +19,7 @@ import { EmptyState, PageSkeleton } from '../components/loaded.tsx';
 import { PageBoundary } from '../components/page-boundary.tsx';
 import { SectionTabs, usePageTitle } from '../components/page-header.tsx';
 import type { Tab } from '../components/tab-links.tsx';
+import { PALETTE_KEY } from '../components/use-key-down.ts';
 import { forgetFailedPages, lazyPage } from './lazy-page.tsx';
 import {
   ACCOUNT_SECTIONS,
@@ -30,7 +31,7 @@ import {
   type Section,
 } from './pages.ts';
 import type { PaletteScope } from './palette/use-commands.ts';
-import { PALETTE_KEY, usePalette } from './palette/use-palette.tsx';
+import { usePalette } from './palette/use-palette.tsx';
 import { TestNote } from './test-mode.tsx';
 import { UserMenu } from './user-menu.tsx';
 import './sidebar.css';

@@ -38,6 +38,6 @@ export function formatStep(at: string, stepMs: number, count: number): string {
   const isLong = stepMs * count > DAY;
   return new Intl.DateTimeFormat(locale(), {
     ...(isLong && { day: 'numeric', month: 'short' }),
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    ...{ hour: '2-digit', minute: '2-digit' },
   }).format(new Date(at));
 }

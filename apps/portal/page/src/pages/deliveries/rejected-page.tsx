@@ -25,6 +25,7 @@ export default function RejectedPage(): ReactNode {
   });
   const [shown, setShown] = useState(PAGE_SIZE);
   const rejected = query.data ?? [];
+  const explained = new Set<string>();
   return (
     <div className="stack">
       <PageHeader title={t('rejected.title')} about={t('rejected.about')}>
@@ -38,9 +39,12 @@ export default function RejectedPage(): ReactNode {
         aria-live="polite"
         aria-relevant="additions"
       >
-        {rejected.slice(0, shown).map((rejection) => (
-          <Item key={rejection.rejection_id} rejection={rejection} />
-        ))}
+        {rejected.slice(0, shown).map((rejection) => {
+          const cause = `${rejection.code} ${rejection.diagnosis}`;
+          const isFirst = !explained.has(cause);
+          explained.add(cause);
+          return <Item key={rejection.rejection_id} rejection={rejection} isExplained={isFirst} />;
+        })}
       </ol>
       {rejected.length > shown && (
         <Button onClick={() => setShown(shown + PAGE_SIZE)}>{t('common:action.more')}</Button>
@@ -49,7 +53,8 @@ export default function RejectedPage(): ReactNode {
   );
 }
 
-function Item({ rejection }: { rejection: Rejected }): ReactNode {
+/** @param props.isExplained whether it says how to fix the cause: only the newest of several with the same one. */
+function Item({ rejection, isExplained }: { rejection: Rejected; isExplained: boolean }): ReactNode {
   const { t, i18n } = useTranslation('integrations');
   const { at, code, diagnosis, errors, source_name, key_name, key_last_four, body_bytes, request_id, more } = rejection;
   const isBatch = diagnosis === 'whole_batch';
@@ -58,16 +63,12 @@ function Item({ rejection }: { rejection: Rejected }): ReactNode {
   return (
     <li className="stack-tight">
       <p className="row">
-        <Ago at={at} />
-        <code dir="ltr">POST {routeOf(rejection)}</code>
+        <strong>{t(hasOwnText ? `${ownKey}.what` : `rejected.what.${code}`)}</strong>
         <code dir="ltr" className="badge badge-bad">
           {code}
         </code>
       </p>
-      <p>
-        <strong>{t(hasOwnText ? `${ownKey}.what` : `rejected.what.${code}`)}</strong>
-      </p>
-      <p>{t(hasOwnText ? `${ownKey}.how` : `rejected.how.${code}`)}</p>
+      {isExplained && <p>{t(hasOwnText ? `${ownKey}.how` : `rejected.how.${code}`)}</p>}
       {errors && (
         <ul>
           {errors.map((error) => (
@@ -80,6 +81,8 @@ function Item({ rejection }: { rejection: Rejected }): ReactNode {
         </ul>
       )}
       <p className="hint row wide-gaps">
+        <Ago at={at} />
+        <code dir="ltr">POST {routeOf(rejection)}</code>
         {source_name !== null && (
           <span>
             {t('rejected.source')} <bdi>{source_name}</bdi>

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { type Permission, useCan } from '../../api/session.ts';
 import { Dialog } from '../../components/form-dialog.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
-import { useKeyDown } from '../../components/use-key-down.ts';
+import { PALETTE_KEY, useKeyDown } from '../../components/use-key-down.ts';
 
 const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['J', '↓'], 'next'],
@@ -18,6 +18,7 @@ const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['U'], 'undo', 'review'],
   [['P'], 'print', 'review'],
   [['/'], 'search'],
+  [[PALETTE_KEY], 'palette'],
   [['Esc'], 'back'],
   [['?'], 'help'],
 ];

@@ -4,9 +4,6 @@ import { useNotices } from '../../components/notices.tsx';
 import { useKeyDown } from '../../components/use-key-down.ts';
 import type { PaletteScope } from './use-commands.ts';
 
-/** As printed on the reader's keyboard. */
-export const PALETTE_KEY = /mac|iphone|ipad/i.test(navigator.platform) ? '⌘K' : 'Ctrl K';
-
 /** The command palette, loaded when it is first opened: with Ctrl+K or Command+K on any keyboard layout, or by `open`. */
 export function usePalette(accountId: number | undefined): { palette: ReactNode; open: (scope: PaletteScope) => void } {
   const { t } = useTranslation();

@@ -187,7 +187,11 @@ function RequestRow(props: {
           <Ago at={requested_at} />
           {ordered_again_at !== null && <strong>{t('cancellation.orderedAgainListed')}</strong>}
         </Dotted>
-        {reason !== null && <q dir="auto">{reason}</q>}
+        {reason !== null && (
+          <q>
+            <bdi>{reason}</bdi>
+          </q>
+        )}
       </span>
       {isOpen && mayClose && (
         <DoneButton

@@ -1,5 +1,5 @@
 import { UNDECIDED } from '@orders/domain/receipt-states.ts';
-import { Download, Eye, Printer, UserRoundCheck, X } from 'lucide-react';
+import { Download, Eye, OctagonAlert, Printer, UserRoundCheck, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
@@ -35,6 +35,8 @@ export function ListHead(
   const { state } = url.filters;
   const count = selection.ids.length;
   const total = live.orders.length;
+  const selected = new Set(selection.ids);
+  const blocked = live.orders.filter((one) => one.severity === 'blocks' && selected.has(one.order_id)).length;
   const { t } = useTranslation('review');
   const can = useCan();
   const all = useRef<HTMLInputElement>(null);
@@ -58,7 +60,7 @@ export function ListHead(
         <span className="order-check" />
       )}
       {count > 0 ? (
-        <Bulk state={state} count={count} actions={actions} onClear={selection.clear} />
+        <Bulk state={state} count={count} blocked={blocked} actions={actions} onClear={selection.clear} />
       ) : isCompact ? (
         <div className="row list-order">
           <span>{order}</span>
@@ -76,14 +78,28 @@ export function ListHead(
   );
 }
 
-function Bulk(props: { state: ReviewState; count: number; actions: BulkActions; onClear: () => void }): ReactNode {
-  const { state, count, actions, onClear } = props;
+function Bulk(props: {
+  state: ReviewState;
+  count: number;
+  /** How many of them cannot be delivered. */
+  blocked: number;
+  actions: BulkActions;
+  onClear: () => void;
+}): ReactNode {
+  const { state, count, blocked, actions, onClear } = props;
   const { t } = useTranslation('review');
   const isTooMany = count > MAX_EXPORTED;
   const exported = isTooMany && { disabled: true, title: t('list.tooMany', { max: formatCount(MAX_EXPORTED) }) };
   return (
     <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
       <strong>{t('list.selected', { count, formatted: formatCount(count) })}</strong>
+      {blocked > 0 && (
+        <span className="badge badge-bad" title={t('list.selectedBlocked', { count: blocked })}>
+          <OctagonAlert aria-hidden="true" size={12} />
+          <span aria-hidden="true">{formatCount(blocked)}</span>
+          <span className="visually-hidden">{t('list.selectedBlocked', { count: blocked })}</span>
+        </span>
+      )}
       <ReviewButtons state={state} onReview={actions.onReview} />
       <span className="bulk-more">
         <IconButton label={t('list.download')} Icon={Download} onClick={actions.onDownload} {...exported} />

@@ -34,7 +34,10 @@ export function CancellationPanel(props: {
           {t('cancellation.by')} <Actor actor={request.requested_by} />, <Ago at={request.requested_at} />
           {request.reason !== null && (
             <>
-              : <q dir="auto">{request.reason}</q>
+              :{' '}
+              <q>
+                <bdi>{request.reason}</bdi>
+              </q>
             </>
           )}
         </span>

@@ -16,6 +16,8 @@ export interface OrderActionsProps {
   state: ReviewState | undefined;
   /** Whether the whole order is shown; before, it cannot be decided. */
   isLoaded: boolean;
+  /** Whether something must be corrected first; it can still be confirmed. */
+  isBlocked: boolean;
   /** The order number: each decision names its order. */
   number: string;
   onReview: (to: ReviewState) => void;
@@ -79,7 +81,7 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
 }
 
 function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
-  const { state, isLoaded, number, isBar, onReview, onRecall } = props;
+  const { state, isLoaded, isBlocked, number, isBar, onReview, onRecall } = props;
   const { t } = useTranslation('review');
   const can = useCan();
   const button = (
@@ -107,7 +109,7 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
   return (
     <>
       {button('reject', 'button-bad', X, () => onReview('rejected'))}
-      {button('confirm', 'button-main', Check, () => onReview('confirmed'))}
+      {button('confirm', isBlocked ? '' : 'button-main', Check, () => onReview('confirmed'))}
     </>
   );
 }

@@ -22,8 +22,13 @@ export function OrderBlockers({ order, editing }: { order: Order; editing: Editi
       </p>
       {begin && (
         <div className="row">
-          {order.blockers.map((blocker) => (
-            <Button key={blocker} className="button-small" onClick={() => begin(BLOCKED_FIELD[blocker])}>
+          {order.blockers.map((blocker, index) => (
+            <Button
+              key={blocker}
+              kind={index === 0 ? 'main' : undefined}
+              className="button-small"
+              onClick={() => begin(BLOCKED_FIELD[blocker])}
+            >
               {t(`blocker.fix.${blocker}`)}
             </Button>
           ))}

@@ -97,6 +97,7 @@ export default function OrderPane(props: OrderPaneProps): ReactNode {
       {...props}
       state={state}
       isLoaded={detail.data !== undefined}
+      isBlocked={(order?.blockers.length ?? 0) > 0}
       number={number}
       isBar={!isWide}
       onRecall={canRecall ? () => setRecalling(orderId) : undefined}

@@ -32,10 +32,14 @@ export function ReviewNote(props: {
               {t(isCancelled ? 'order.cancelledBy' : `order.${review.state}`)} <Actor actor={review.by} />
             </>
           )}
-          , <Ago at={review.at} />
+          {' · '}
+          <Ago at={review.at} />
           {review.reason !== null && (
             <>
-              : <q dir="auto">{review.reason}</q>
+              :{' '}
+              <q>
+                <bdi>{review.reason}</bdi>
+              </q>
             </>
           )}
         </span>

@@ -74,7 +74,11 @@ export function EarlierOrders({ earlier }: { earlier: OrderDetail['earlier'] }):
               <span className={order.review_state === 'rejected' ? 'earlier-rejected' : undefined}>
                 {t(`common:nav.state.${order.review_state}`)}
               </span>
-              {order.reason !== null && <q dir="auto">{order.reason}</q>}
+              {order.reason !== null && (
+                <q>
+                  <bdi>{order.reason}</bdi>
+                </q>
+              )}
             </Dotted>
           </li>
         ))}

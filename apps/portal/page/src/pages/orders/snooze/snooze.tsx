@@ -124,7 +124,10 @@ export function SnoozeNote(props: {
         <AlarmClock aria-hidden="true" size={14} /> {snoozeText(t, snooze, now)} · <Actor actor={snooze.by} />
         {snooze.reason !== null && (
           <>
-            : <q dir="auto">{snooze.reason}</q>
+            :{' '}
+            <q>
+              <bdi>{snooze.reason}</bdi>
+            </q>
           </>
         )}
       </p>

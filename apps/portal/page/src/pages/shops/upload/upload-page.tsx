@@ -69,7 +69,7 @@ function FileChoice({ file, onChoose }: { file: File | null; onChoose: (file: Fi
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <label htmlFor={id} className="button button-main">
+      <label htmlFor={id} className={file ? 'button' : 'button button-main'}>
         <Upload aria-hidden="true" size={16} />
         {t(file ? 'chooseOther' : 'choose')}
       </label>
