@@ -127,12 +127,13 @@ const RECEIPT_EVENT_RULES = {
   'receipt-event-missing': `
     select e.receipt_id::text as id, concat_ws(' ', e.type, e.account_id, e.source_order_id) as detail
     from ${EXPECTED_OF_RECEIPTS} e
+    left join (select account_id, max(sequence) as sequence from feed group by account_id) newest using (account_id)
     where not exists (select from feed f where ${IS_SAME})
       and not exists (select from unpublished_events u where u.receipt_id = e.receipt_id and u.type = e.type)
       and not exists (
         select from events n
         where n.account_id = e.account_id and n.receipt_id = e.receipt_id and n.type = e.type
-          and n.sequence > coalesce((select max(sequence) from feed f where f.account_id = e.account_id), 0))`,
+          and n.sequence > coalesce(newest.sequence, 0))`,
   'receipt-event-unfounded': `
     select f.event_id as id, concat_ws(' ', f.type, f.account_id, f.receipt_id, f.source_order_id, 'time', f.time) as detail
     from (
