@@ -246,7 +246,7 @@ describe('a viewer', () => {
     expect(await page.locator('dialog, .field-editor').count()).toBe(0);
     await page.keyboard.press('?');
     const keys = await page.getByRole('dialog').locator('kbd').allTextContents();
-    expect(keys).toEqual(['J', '↓', 'K', '↑', 'Enter', '/', 'Esc', '?']);
+    expect(keys).toEqual(['J', '↓', 'K', '↑', 'Enter', '/', 'Ctrl K', 'Esc', '?']);
     expect(decisions).toEqual([]);
   });
 
