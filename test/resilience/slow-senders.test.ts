@@ -96,11 +96,14 @@ describe('a sender of single bytes', () => {
     expect(await slow.reply()).toBeNull();
   });
 
-  test('of a second request does not affect the order and the reply of the first', async () => {
+  test.each([
+    ['head', () => 'POST /ingest/orders HTTP/1.1\r\nX: '],
+    ['body', () => orderHead(['Content-Length', 10_000])],
+  ])('of the %s of a second request does not affect the order and the reply of the first', async (part, begin) => {
     intake = closeAfterTest(await stack.intake({ REQUEST_TIMEOUT: '1s' }));
     const both = open();
-    sendOrder(both, '{"source_order_id":"before a slow one"}', ['Prefer', 'wait=2']);
-    both.socket.write('POST /ingest/orders HTTP/1.1\r\nX: ');
+    sendOrder(both, JSON.stringify({ source_order_id: `before a slow ${part}` }), ['Prefer', 'wait=2']);
+    both.socket.write(begin());
     drip(both, 'x'.repeat(10_000));
     expect((await both.reply())?.status).toBe(202);
     await both.closed;

@@ -93,7 +93,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const app = createApp({ ...shared, reader, producer, redis, receiptWaiters, eventWaiters, rejections, tracing });
   const shedding = shedLoad(app, {
     admission,
-    accountOf: (request) => authenticator.cachedAccount(request) ?? sources.cachedAccount(request),
+    // The path first: a request to a source is of its account, also if it shows the key of another.
+    accountOf: (request) => sources.cachedAccount(request) ?? authenticator.cachedAccount(request),
     requests: metrics.requests,
     logger,
     basePath: config.BASE_PATH,

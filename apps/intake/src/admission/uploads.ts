@@ -94,7 +94,9 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
           // While it waits for room for its first bytes, it has none to release and is not slow.
           if (size === 0) incomplete.delete(upload);
           return room.waitAhead({ accountId, amount: count, isGone: () => isReleased }).then(() => {
-            if (!isReleased && !incomplete.has(upload)) {
+            // Nobody is cut off for a client that is gone.
+            if (isReleased) return false;
+            if (!incomplete.has(upload)) {
               upload.startedAt = performance.now();
               incomplete.add(upload);
             }

@@ -29,30 +29,30 @@ const PLAIN_STATUSES: Record<string, string> = {
 
 /** @param server its connections and requests are tracked from now on, so call this before adding request handlers. */
 export function createGracefulShutdown(server: Server): GracefulShutdown {
-  // A map by connection, not a set of responses: V8 rehashes a set with many additions and deletions, and the old tables keep finished
-  // responses alive for many garbage collections.
-  const connections = new Map<Socket, ServerResponse | null>();
+  // The unfinished responses by connection, in the order of their requests. Not one set of responses: V8 rehashes a set with many
+  // additions and deletions, and the old tables keep finished responses alive for many garbage collections.
+  const connections = new Map<Socket, ServerResponse[]>();
   let draining = false;
   server.on('connection', (socket) => {
-    connections.set(socket, null);
+    connections.set(socket, []);
     socket.once('close', () => connections.delete(socket));
   });
   server.on('request', ({ socket }, response) => {
-    if (connections.has(socket)) connections.set(socket, response);
+    const unfinished = connections.get(socket) ?? [];
+    unfinished.push(response);
     if (draining) closeAfterReply(response);
-    response.once('close', () => {
-      if (connections.get(socket) === response) connections.set(socket, null);
-    });
+    response.once('close', () => unfinished.splice(unfinished.indexOf(response), 1));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const response = connections.get(socket);
-    // After invalid bytes, a complete request before them must still get its reply: its order may already be stored.
-    if (response?.req.complete) closeAfterReply(response);
-    else rejectRequest(socket, error, response?.headersSent ?? false);
+    const unfinished = connections.get(socket) ?? [];
+    // Complete requests before invalid or slow bytes must still get their replies, and not this one: their orders may already be stored.
+    const complete = unfinished.findLast(({ req }) => req.complete);
+    if (complete) closeAfterReply(complete);
+    else rejectRequest(socket, error, unfinished.at(-1)?.headersSent ?? false);
   });
   server.on('timeout', (socket) => {
     // A client that waits for its reply may be idle. A client that does not read its reply is disconnected.
-    if (!connections.get(socket) || socket.writableLength > 0) socket.destroy();
+    if (!connections.get(socket)?.length || socket.writableLength > 0) socket.destroy();
   });
 
   function rejectRequest(socket: Socket, error: NodeJS.ErrnoException, isAnswered: boolean): void {
@@ -76,7 +76,10 @@ export function createGracefulShutdown(server: Server): GracefulShutdown {
     },
     async announce(delayMs) {
       draining = true;
-      for (const response of connections.values()) if (response) closeAfterReply(response);
+      for (const unfinished of connections.values()) {
+        const newest = unfinished.at(-1);
+        if (newest) closeAfterReply(newest);
+      }
       await sleep(delayMs);
       // Read what has already arrived before connections are classified as idle or in use.
       await new Promise(setImmediate);
