@@ -45,7 +45,11 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     maxUploads: config.MAX_CONNECTIONS,
     slow: {
       afterMs: config.REQUEST_TIMEOUT * SLOW_FRACTION,
-      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', timeout, socket),
+      cutOff({ socket }: IncomingMessage) {
+        server.emit('clientError', timeout, socket);
+        // Also before the reply to an earlier request on the connection: the body must leave memory now. Without a reply, its sender asks again.
+        socket.destroy();
+      },
     },
   });
   const metrics = createMetrics(admission);
