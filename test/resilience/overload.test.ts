@@ -13,10 +13,10 @@ describe('orders above the limit of intake', () => {
   const { stack } = useStack({ queue: QUEUE_KIND });
 
   const inFlight = (intake: RunningIntake, kind: 'orders' | 'batches', count: number) =>
-    until(`${count} ${kind} in flight`, async () => {
-      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-      return new RegExp(`^intake_${kind}_in_flight ${count}$`, 'm').test(metrics);
-    });
+    until(
+      `${count} ${kind} in flight`,
+      async () => (await readGauge(intake.adminUrl, `intake_${kind}_in_flight`)) === count,
+    );
 
   const requestsOf = (intake: RunningIntake, status: string, code: string) =>
     readGauge(intake.adminUrl, 'intake_requests_total', { route: 'none', status, code });

@@ -56,3 +56,12 @@ export function Mono({ isHint, children }: { isHint?: boolean; children: ReactNo
     </bdi>
   );
 }
+
+/** What somebody wrote: its marks are those of the page, and its text keeps its own direction. */
+export function Quote({ text }: { text: string }): ReactNode {
+  return (
+    <q>
+      <bdi>{text}</bdi>
+    </q>
+  );
+}

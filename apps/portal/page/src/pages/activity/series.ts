@@ -38,6 +38,7 @@ export function formatStep(at: string, stepMs: number, count: number): string {
   const isLong = stepMs * count > DAY;
   return new Intl.DateTimeFormat(locale(), {
     ...(isLong && { day: 'numeric', month: 'short' }),
-    ...{ hour: '2-digit', minute: '2-digit' },
+    hour: '2-digit',
+    minute: '2-digit',
   }).format(new Date(at));
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder } from '../../api/review.ts';
 import { formatMinutes } from '../../components/numbers.ts';
+import { Mark } from '../../components/state-badge.tsx';
 import { Ago, useNow } from '../../components/time.tsx';
 
 const MINUTE = 60_000;
@@ -20,13 +21,10 @@ export function OrderAge(props: {
   const isMarked = target && age > (target * MINUTE) / 2;
   if (!isMarked) return <Ago at={received_at} />;
   const isOver = age > target * MINUTE;
-  const Icon = isOver ? AlarmClock : Clock;
   const text = t(isOver ? 'list.target.over' : 'list.target.half', { target: formatMinutes(target) });
   return (
-    <span className={`badge badge-${isOver ? 'bad' : 'warn'}`} title={text}>
-      <Icon aria-hidden="true" size={12} />
+    <Mark text={text} kind={isOver ? 'bad' : 'warn'} Icon={isOver ? AlarmClock : Clock}>
       <Ago at={received_at} />
-      <span className="visually-hidden">{text}</span>
-    </span>
+    </Mark>
   );
 }

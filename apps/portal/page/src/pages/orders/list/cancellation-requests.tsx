@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { CancellationRequests as Requests } from '../../../api/review-list.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
-import { Dotted } from '../../../components/card.tsx';
+import { Dotted, Quote } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { formatPhone, phoneAddress } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
@@ -187,11 +187,7 @@ function RequestRow(props: {
           <Ago at={requested_at} />
           {ordered_again_at !== null && <strong>{t('cancellation.orderedAgainListed')}</strong>}
         </Dotted>
-        {reason !== null && (
-          <q>
-            <bdi>{reason}</bdi>
-          </q>
-        )}
+        {reason !== null && <Quote text={reason} />}
       </span>
       {isOpen && mayClose && (
         <DoneButton

@@ -8,6 +8,7 @@ import { useCan } from '../../../api/session.ts';
 import { joinNames } from '../../../components/actor.tsx';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
+import { Mark } from '../../../components/state-badge.tsx';
 import type { Next } from '../decide/use-next-for-me.ts';
 import type { ListState } from './list-state.ts';
 import './list-head.css';
@@ -94,11 +95,12 @@ function Bulk(props: {
     <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
       <strong>{t('list.selected', { count, formatted: formatCount(count) })}</strong>
       {blocked > 0 && (
-        <span className="badge badge-bad" title={t('list.selectedBlocked', { count: blocked })}>
-          <OctagonAlert aria-hidden="true" size={12} />
-          <span aria-hidden="true">{formatCount(blocked)}</span>
-          <span className="visually-hidden">{t('list.selectedBlocked', { count: blocked })}</span>
-        </span>
+        <Mark
+          text={t('list.selectedBlocked', { count: blocked })}
+          kind="bad"
+          Icon={OctagonAlert}
+          shown={formatCount(blocked)}
+        />
       )}
       <ReviewButtons state={state} onReview={actions.onReview} />
       <span className="bulk-more">

@@ -1,10 +1,11 @@
-import { AlarmClock, Copy, Eye, type LucideIcon, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
+import { AlarmClock, Copy, Eye, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../../api/review.ts';
 import { actorText } from '../../../components/actor.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
+import { Mark } from '../../../components/state-badge.tsx';
 import { Ago, useNow } from '../../../components/time.tsx';
 import { blockerTexts } from '../order/order-blockers.tsx';
 import { OrderAge } from '../order-age.tsx';
@@ -179,23 +180,4 @@ function Severity({ order }: { order: ListedOrder }): ReactNode {
   const text = t('list.warnings', { count: warning_count });
   if (severity === 'corrected') return <Mark text={text} kind="dot" />;
   return <Mark text={text} kind="warn" Icon={TriangleAlert} shown={warning_count} />;
-}
-
-/** A badge that says its text on hover and to screen readers; `shown` is what others see of it. */
-function Mark(props: {
-  text: string;
-  kind?: 'bad' | 'warn' | 'dot' | undefined;
-  Icon?: LucideIcon;
-  shown?: string | number;
-  children?: ReactNode;
-}): ReactNode {
-  const { text, kind, Icon, shown, children } = props;
-  return (
-    <span className={kind === undefined ? 'badge' : `badge badge-${kind}`} title={text}>
-      {Icon && <Icon aria-hidden="true" size={12} />}
-      {shown !== undefined && <span aria-hidden="true">{shown}</span>}
-      {children}
-      <span className="visually-hidden">{text}</span>
-    </span>
-  );
 }

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Order, OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
+import { Quote } from '../../../components/card.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useClosing } from '../decide/use-closing.ts';
@@ -34,10 +35,7 @@ export function CancellationPanel(props: {
           {t('cancellation.by')} <Actor actor={request.requested_by} />, <Ago at={request.requested_at} />
           {request.reason !== null && (
             <>
-              :{' '}
-              <q>
-                <bdi>{request.reason}</bdi>
-              </q>
+              : <Quote text={request.reason} />
             </>
           )}
         </span>

@@ -6,6 +6,7 @@ import { isProblem } from '../../../api/client.ts';
 import type { OrderDetail } from '../../../api/review.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
+import { Quote } from '../../../components/card.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
 import { Ago, fullTime, shortTime } from '../../../components/time.tsx';
 
@@ -36,10 +37,7 @@ export function ReviewNote(props: {
           <Ago at={review.at} />
           {review.reason !== null && (
             <>
-              :{' '}
-              <q>
-                <bdi>{review.reason}</bdi>
-              </q>
+              : <Quote text={review.reason} />
             </>
           )}
         </span>

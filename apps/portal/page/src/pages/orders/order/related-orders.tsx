@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import type { OrderDetail, SimilarOrder } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { Dotted } from '../../../components/card.tsx';
+import { Dotted, Quote } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { formatAmount } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
@@ -74,11 +74,7 @@ export function EarlierOrders({ earlier }: { earlier: OrderDetail['earlier'] }):
               <span className={order.review_state === 'rejected' ? 'earlier-rejected' : undefined}>
                 {t(`common:nav.state.${order.review_state}`)}
               </span>
-              {order.reason !== null && (
-                <q>
-                  <bdi>{order.reason}</bdi>
-                </q>
-              )}
+              {order.reason !== null && <Quote text={order.reason} />}
             </Dotted>
           </li>
         ))}

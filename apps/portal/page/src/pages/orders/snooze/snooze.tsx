@@ -7,6 +7,7 @@ import type { OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
+import { Quote } from '../../../components/card.tsx';
 import { Field } from '../../../components/field.tsx';
 import { FormDialog } from '../../../components/form-dialog.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
@@ -124,10 +125,7 @@ export function SnoozeNote(props: {
         <AlarmClock aria-hidden="true" size={14} /> {snoozeText(t, snooze, now)} · <Actor actor={snooze.by} />
         {snooze.reason !== null && (
           <>
-            :{' '}
-            <q>
-              <bdi>{snooze.reason}</bdi>
-            </q>
+            : <Quote text={snooze.reason} />
           </>
         )}
       </p>
