@@ -1,7 +1,8 @@
 import { execFile, type SpawnOptions } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -95,8 +96,11 @@ export function createStandInCompose(options: {
     for (const { source } of service.secrets ?? []) {
       const content = await readFile((secrets[source] as { file: string }).file);
       const file = join(place, 'secrets', source);
-      await writeFile(file, content);
-      await chmod(file, 0o644);
+      // In one step, as a program that runs already may read it now.
+      const part = `${file}.${randomUUID()}`;
+      await writeFile(part, content);
+      await chmod(part, 0o644);
+      await rename(part, file);
     }
     const env = Object.fromEntries(
       Object.entries(service.environment ?? {}).flatMap(([key, value]) =>
