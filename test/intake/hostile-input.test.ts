@@ -447,19 +447,13 @@ describe('an intake process under hostile load', () => {
     await bounded.close();
   });
 
-  test('replies to each of many pipelined requests that wait, and Node prints no warning', async () => {
-    const waiting = openRaw(api.url);
-    const body = '{"source_order_id":"side by side"}';
-    const one = Buffer.concat([
-      orderHead([
-        ['Content-Length', body.length],
-        ['Prefer', 'wait=1'],
-      ]),
-      Buffer.from(body),
-    ]);
-    waiting.socket.write(Buffer.concat(Array(8).fill(one)));
-    for (let received = 0; received < 8; received++) expect((await waiting.reply())?.status).toBe(202);
-    waiting.socket.destroy();
+  test('replies to as many pipelined requests as are allowed, and Node prints no warning', async () => {
+    const connection = openRaw(api.url);
+    const body = '{"source_order_id":"one after the other"}';
+    const one = Buffer.concat([orderHead([['Content-Length', body.length]]), Buffer.from(body)]);
+    connection.socket.write(Buffer.concat(Array(8).fill(one)));
+    for (let received = 0; received < 8; received++) expect((await connection.reply())?.status).toBe(202);
+    connection.socket.destroy();
     expect(printed).toBe('');
   });
 

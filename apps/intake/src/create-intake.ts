@@ -45,11 +45,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     maxUploads: config.MAX_CONNECTIONS,
     slow: {
       afterMs: config.REQUEST_TIMEOUT * SLOW_FRACTION,
-      cutOff({ socket }: IncomingMessage) {
-        server.emit('clientError', timeout, socket);
-        // Also before the reply to an earlier request on the connection: the body must leave memory now. Without a reply, its sender asks again.
-        socket.destroy();
-      },
+      cutOff: ({ socket }: IncomingMessage) => void server.emit('clientError', timeout, socket),
     },
   });
   const metrics = createMetrics(admission);
@@ -100,6 +96,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     // The path first: a request to a source is of its account, also if it shows the key of another.
     accountOf: (request) => sources.cachedAccount(request) ?? authenticator.cachedAccount(request),
     requests: metrics.requests,
+    seconds: metrics.requestSeconds,
     logger,
     basePath: config.BASE_PATH,
   });

@@ -39,7 +39,10 @@ export interface RequestSlot {
   acquire(): boolean | Promise<boolean>;
   /** Releases everything, at the latest when the request ends. Idempotent; does nothing while `holdUntil` runs. */
   release(): void;
-  /** Holds everything until `work` ends, even if the client disconnects: a body that is being recorded still takes memory. */
+  /**
+   * Holds everything until `work` ends, even if the client disconnects: a body that is being recorded still takes memory. Then removes the
+   * body from the request, unless the work failed.
+   */
   holdUntil<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 

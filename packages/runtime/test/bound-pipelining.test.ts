@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
-import { boundPipelining } from '../src/lifecycle/bound-pipelining.ts';
+import { boundPipelining, oneAtATime } from '../src/lifecycle/bound-pipelining.ts';
 
 let server: Server;
 afterEach(() => server.close().closeAllConnections());
@@ -74,4 +74,19 @@ test('a connection has any number of requests one after the other', async () => 
     await arrives;
   }
   socket.destroy();
+});
+
+test('each request of a connection begins after the reply to the one before', async () => {
+  const events: string[] = [];
+  const port = await serve(
+    oneAtATime(({ url }, response) => {
+      events.push(`${url} begins`);
+      setImmediate(() => response.end('ok', () => events.push(`${url} is answered`)));
+    }),
+  );
+  const get = (path: string, connection = 'keep-alive') =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
+  expect(await countReplies(port, get('/1') + get('/2') + get('/3', 'close'))).toBe(3);
+  const each = (path: string) => [`${path} begins`, `${path} is answered`];
+  expect(events).toEqual(['/1', '/2', '/3'].flatMap(each));
 });

@@ -40,7 +40,7 @@ export interface Admission {
    *
    * @throws {Problem} `overloaded` if the account is already receiving its maximum.
    */
-  beginUpload(request: IncomingMessage, kind: RequestKind, accountId: number): RequestSlot;
+  beginUpload(request: IncomingMessage & { body?: unknown }, kind: RequestKind, accountId: number): RequestSlot;
 }
 
 /** The largest batch is as long as 32 of the largest orders, so batches take at most half the memory of single orders. */
@@ -110,7 +110,7 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
       return {
         addBytes: upload.addBytes,
         acquire() {
-          upload.complete();
+          if (!upload.complete()) return false;
           const takeSlot = () => {
             // The client may have disconnected during the wait.
             hasSlot = !isReleased && budget.take(accountId, 1);
@@ -124,7 +124,9 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
         async holdUntil(work) {
           isHeld = true;
           try {
-            return await work();
+            const result = await work();
+            request.body = undefined;
+            return result;
           } finally {
             isHeld = false;
             release();

@@ -3,7 +3,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { requestIdOf } from '@orders/http/common-headers.ts';
 import { problemTypeBase, writeProblem } from '@orders/http/write-problem.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import type { Counter } from '@orders/runtime/observability/metrics.ts';
+import type { Counter, Histogram } from '@orders/runtime/observability/metrics.ts';
 import { BATCH_PATH, CANCEL_PATH, RECONCILE_PATH, WEBHOOK_CANCEL_PATH } from '../paths.ts';
 import { setArrival } from '../request-context.ts';
 import type { Admission, RequestKind } from './admission.ts';
@@ -25,11 +25,12 @@ export function shedLoad(
     admission: Admission;
     accountOf: (request: IncomingMessage) => number | undefined;
     requests: Counter<'route' | 'status' | 'code'>;
+    seconds: Histogram<'route'>;
     logger: Logger;
     basePath: string;
   },
 ): RequestListener {
-  const { admission, accountOf, requests, logger, basePath } = deps;
+  const { admission, accountOf, requests, seconds, logger, basePath } = deps;
   const type = problemTypeBase(basePath) + OVERLOADED.code;
   const kinds = new Map<string, RequestKind>([
     [basePath + BATCH_PATH, 'batch'],
@@ -39,11 +40,15 @@ export function shedLoad(
   ]);
   let rejected = 0;
 
+  function count(status: number, code: string, arrivedAt: number): void {
+    requests.inc({ route: 'none', status, code });
+    seconds.observe({ route: 'none' }, (performance.now() - arrivedAt) / 1000);
+  }
+
   function reject(request: IncomingMessage, response: ServerResponse): void {
     const requestId = requestIdOf(request);
     const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
     writeProblem(request, response, OVERLOADED, requestId, { type, headers });
-    requests.inc({ route: 'none', status: OVERLOADED.status, code: OVERLOADED.code });
     rejected += 1;
     if (rejected > 1) return;
     setTimeout(() => {
@@ -62,8 +67,11 @@ export function shedLoad(
     if (accountId === undefined || admission.hasRoom(kind, accountId)) return serve(request, response);
     const arrivedAt = performance.now();
     void admission.waitForRoom(kind, accountId, request).then((hasRoom) => {
-      if (request.destroyed || response.destroyed) return requests.inc({ route: 'none', status: 499, code: '' });
-      if (!hasRoom) return reject(request, response);
+      if (request.destroyed || response.destroyed) return count(499, '', arrivedAt);
+      if (!hasRoom) {
+        count(OVERLOADED.status, OVERLOADED.code, arrivedAt);
+        return reject(request, response);
+      }
       setArrival(request, arrivedAt);
       serve(request, response);
     });

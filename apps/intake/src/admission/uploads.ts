@@ -13,8 +13,8 @@ export interface SlowUploads {
 interface Upload {
   /** @returns false if there is no memory for them, or the body was cut off. */
   addBytes(count: number): boolean | Promise<boolean>;
-  /** The whole body has arrived. */
-  complete(): void;
+  /** The whole body has arrived. @returns false if it was cut off before. */
+  complete(): boolean;
   release(): void;
 }
 
@@ -103,7 +103,10 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
             return takeBytes(count);
           });
         },
-        complete,
+        complete() {
+          complete();
+          return !isReleased;
+        },
         release,
       };
     },

@@ -35,6 +35,8 @@ export function problemHandler({ logger, rejections, basePath }: ProblemDeps): E
     if (response.headersSent || !response.writable) response.destroy();
     else writeProblem(request, response, problem, context.requestId, { type: typeBase + problem.code });
     rejections.note(request, problem);
+    // Its bytes are no longer counted, and a client can be slow to read the reply.
+    request.body = undefined;
   };
 }
 

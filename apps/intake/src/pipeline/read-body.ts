@@ -3,6 +3,7 @@ import { checkJson, checkJsonOrLines } from '@orders/http/check-media-type.ts';
 import { readRawBody } from '@orders/http/read-raw-body.ts';
 import type { RequestHandler } from 'express';
 import type { Admission, RequestKind } from '../admission/admission.ts';
+import { ClientDisconnected } from '../parsing/parser.ts';
 import { contextOf, senderOf } from '../request-context.ts';
 
 /** Rejects a body that is not uncompressed JSON in UTF-8, before it is read. */
@@ -30,7 +31,8 @@ export function readBody(admission: Admission, kind: RequestKind, maxBytes: numb
       if (problem) return next(problem);
       const proceed = (hasSlot: boolean) => {
         request.body = body;
-        next(hasSlot ? undefined : new Problem('overloaded'));
+        if (hasSlot) next();
+        else next(request.socket.destroyed ? new ClientDisconnected() : new Problem('overloaded'));
       };
       const hasSlot = slot.acquire();
       if (typeof hasSlot === 'boolean') proceed(hasSlot);

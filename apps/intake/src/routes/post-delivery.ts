@@ -89,7 +89,6 @@ export function postDelivery(deps: Deps): RequestHandler {
       await runFairly(accountId, () => markUsed(source));
       if (source.idPrefix !== idPrefix) delivery = await read(source.idPrefix);
     }
-    request.body = undefined;
     const { sourceOrderId } = delivery;
     if (kind === 'ignored' || (kind === 'finished' && !(await isKnown(accountId, sourceOrderId)))) {
       activity.note(source, kind);

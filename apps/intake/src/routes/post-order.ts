@@ -35,7 +35,6 @@ export function postOrder(channel: Channel, deps: Deps): RequestHandler {
   };
 }
 
-/** Removes the body from the request, so that a reply that waits for the outcome does not keep it in memory. */
 async function record(
   request: Request,
   channel: Channel,
@@ -47,7 +46,6 @@ async function record(
   const { body } = request;
   const read = deps.parser.run(callerOf(request), 'readOrder', body, { strict: handling === 'strict' });
   const sourceOrderId = typeof read === 'string' ? read : await read;
-  request.body = undefined;
   const receipt = { receiptId: randomUUIDv7(), accountId, channel, sourceOrderId, idempotencyKey, body };
   return recordOrder(request, receipt, deps);
 }

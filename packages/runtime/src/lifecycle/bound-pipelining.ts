@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What Node's HTTP server attaches to a socket. */
@@ -52,4 +52,21 @@ export function boundPipelining(server: Server, max: number): Server {
     response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
   });
   return server;
+}
+
+/**
+ * Handles the requests of a connection one after the other: a pipelined one begins after the reply before it, and its body is not read until
+ * then. Otherwise what it holds (its body, a slot) would be held until that reply, which may wait for half a minute.
+ */
+export function oneAtATime(handle: RequestListener): RequestListener {
+  const newest = new WeakMap<Socket, ServerResponse>();
+  return (request, response) => {
+    const { socket } = request;
+    const before = newest.get(socket);
+    newest.set(socket, response);
+    if (!before || before.closed) return handle(request, response);
+    before.once('close', () => {
+      if (!socket.destroyed) handle(request, response);
+    });
+  };
 }

@@ -8,6 +8,7 @@ import { exposeBuildInfo, type Registry } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/span.ts';
 import { VERSION } from '../version.ts';
 import { closeAdminServer, createAdminServer, type Readiness } from './admin-server.ts';
+import { oneAtATime } from './bound-pipelining.ts';
 import { createGracefulShutdown } from './graceful-shutdown.ts';
 
 /** An app: `start` resolves when it serves, `close` when all work in progress is done. */
@@ -56,7 +57,7 @@ export function createService(parts: Parts): Service {
   const isDraining = () => stopping.signal.aborted;
   exposeBuildInfo(registry, config.REVISION);
   const shutdown = http && createGracefulShutdown(http.server);
-  http?.server.on('request', http.handle);
+  http?.server.on('request', oneAtATime(http.handle));
   const admin = createAdminServer(() => parts.readiness(isDraining), registry, logger, config.ADMIN_TOKEN);
   let [port, adminPort] = [0, 0];
   let begun: Promise<void> | undefined;
