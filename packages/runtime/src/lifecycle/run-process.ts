@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ConfigurationError } from '../config/environment.ts';
 import type { ProcessEnvironment } from '../config/settings.ts';
 import { describeError } from '../observability/describe-error.ts';
@@ -86,4 +87,14 @@ function exitIfMisconfigured(error: unknown): void {
   if (!(error instanceof ConfigurationError)) return;
   process.stderr.write(`${error.message}\n`);
   process.exit(2);
+}
+
+/**
+ * Collects what loading and starting left, in about 40 ms: a sixth of the memory of the portal, which is idle most of the time. Afterwards
+ * V8 keeps its young generation small: in intake this cost 9 % of CPU under load.
+ */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: NodeJS.GCFunction = runInNewContext('gc');
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
