@@ -76,7 +76,7 @@ test('the bundled apps take an order with tracing on, write it, and serve their 
   }
 });
 
-test('the bundled portal signs in an operator and serves its page, the help and the queue board', async () => {
+test('the bundled portal signs in an operator and serves its page and the help', async () => {
   const settings = { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST };
   const portal = await start('portal', { INTAKE_URL: 'http://127.0.0.1:9', ...settings });
   const { email, password } = await createPerson(stack, null);
@@ -87,7 +87,7 @@ test('the bundled portal signs in an operator and serves its page, the help and 
   });
   expect(session.status).toBe(204);
   const cookies = session.headers.getSetCookie().map((one) => one.split(';')[0]);
-  for (const path of ['/', '/help/ar', '/help/theme.js', '/operator/queues', '/operator/queues/static/images/logo.svg'])
+  for (const path of ['/', '/help/ar', '/help/theme.js', '/api/operator/service'])
     expect((await fetch(portal + path, { headers: { Cookie: cookies.join('; ') } })).status).toBe(200);
 });
 

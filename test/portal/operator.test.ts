@@ -7,7 +7,7 @@ import { until } from '@orders/test-services/until.ts';
 import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { describeWith, testWith } from '../harness/programs.ts';
+import { describeWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { withStack } from '../harness/stack.ts';
@@ -232,67 +232,33 @@ describe('users', () => {
 });
 
 describe('the service', () => {
-  testWith('chromium').each(QUEUE_KINDS)(
-    'shows live workers, jobs and the oldest receipt, on %s, and its board is only for operators',
-    async (kind) => {
-      await withStack(kind, async (own) => {
-        const [there, intake] = [await own.portal(), await own.intake()];
-        const person = await createPerson(own, null);
-        const asked = await signIn(there, person);
-        const state = async () => (await asked.get('/operator/service')).body;
-        expect(await state()).toMatchObject({ workers: [], oldest_pending_at: null });
-        const account = await own.account();
-        const sentAt = Date.now();
-        const { body } = await intake.api.order(account, { source_order_id: 'waits' });
-        const acceptedAt = Date.now();
-        const waiting = await until('its wake-up waits', async () => {
-          const now = await state();
-          return now.lanes[0].waiting === 1 && now;
-        });
-        expect(waiting.lanes).toMatchObject([{ lane: 'prompt' }, { lane: 'bulk', waiting: 0 }]);
-        const oldest = Date.parse(waiting.oldest_pending_at);
-        expect([sentAt <= oldest, oldest <= acceptedAt]).toEqual([true, true]);
-
-        const holder = await createPerson(own, account.id);
-        const board = `${there.url}/operator/queues`;
-        const cookieOf = async ({ email, password }: TestPerson) => {
-          const reply = await fetch(`${there.url}/api/session`, {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json', Origin: there.url },
-            body: JSON.stringify({ email, password }),
-          });
-          return {
-            Cookie: reply.headers
-              .getSetCookie()
-              .map((one) => one.split(';')[0])
-              .join('; '),
-          };
-        };
-        const signedOut = await fetch(board, { redirect: 'manual' });
-        expect([signedOut.status, signedOut.headers.get('Location')]).toEqual([303, '/operator']);
-        expect((await fetch(`${board}/api/queues`, { redirect: 'manual' })).status).toBe(303);
-        for (const path of ['', '/api/queues', '/static/images/logo.svg', '/queue/receipts'])
-          expect((await fetch(board + path, { headers: await cookieOf(holder) })).status).toBe(404);
-        const cookie = await cookieOf(person);
-        const pause = (headers: Record<string, string>) =>
-          fetch(`${board}/api/queues/receipts/pause`, { method: 'PUT', headers: { ...cookie, ...headers } });
-        expect((await pause({})).status).toBe(403);
-        expect((await pause({ Origin: there.url })).status).toBe(405);
-
-        const page = await openPageAs(there, person);
-        await page.goto(`${board}/queue/receipts?status=waiting`);
-        await page.getByText('wake-up', { exact: true }).first().waitFor();
-        await page.context().close();
-
-        await own.worker();
-        await intake.api.final(account, body.receipt_id);
-        await until('nothing waits', async () => {
-          const now = await state();
-          return now.workers[0]?.is_alive && now.workers[0].has_queue && now.oldest_pending_at === null;
-        });
+  test.each(QUEUE_KINDS)('shows live workers, jobs and the oldest receipt, on %s', async (kind) => {
+    await withStack(kind, async (own) => {
+      const [there, intake] = [await own.portal(), await own.intake()];
+      const person = await createPerson(own, null);
+      const asked = await signIn(there, person);
+      const state = async () => (await asked.get('/operator/service')).body;
+      expect(await state()).toMatchObject({ workers: [], oldest_pending_at: null });
+      const account = await own.account();
+      const sentAt = Date.now();
+      const { body } = await intake.api.order(account, { source_order_id: 'waits' });
+      const acceptedAt = Date.now();
+      const waiting = await until('its wake-up waits', async () => {
+        const now = await state();
+        return now.lanes[0].waiting === 1 && now;
       });
-    },
-  );
+      expect(waiting.lanes).toMatchObject([{ lane: 'prompt' }, { lane: 'bulk', waiting: 0 }]);
+      const oldest = Date.parse(waiting.oldest_pending_at);
+      expect([sentAt <= oldest, oldest <= acceptedAt]).toEqual([true, true]);
+
+      await own.worker();
+      await intake.api.final(account, body.receipt_id);
+      await until('nothing waits', async () => {
+        const now = await state();
+        return now.workers[0]?.is_alive && now.workers[0].has_queue && now.oldest_pending_at === null;
+      });
+    });
+  });
 
   test('lists the dead receipts of all accounts but test accounts, newest first, in pages', async () => {
     const { id } = await stack.account();

@@ -47,25 +47,6 @@ describe('an operator', () => {
     expect((await client.delete('/second-factors/totp')).body.code).toBe('last_second_factor');
     expect((await client.delete('/session')).status).toBe(204);
   });
-
-  test('does not see the board of the queues without it', async () => {
-    const person = await createPerson(stack, null);
-    const { headers } = await (await signIn(strict, person)).get('/session');
-    expect(headers['set-cookie']).toBeUndefined();
-    const opened = await fetch(`${strict.url}/api/session`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Origin: strict.url },
-      body: JSON.stringify({ email: person.email, password: person.password }),
-    });
-    const board = async ({ url }: RunningPortal) => {
-      const Cookie = opened.headers
-        .getSetCookie()
-        .map((cookie) => cookie.split(';')[0])
-        .join('; ');
-      return (await fetch(`${url}/operator/queues`, { headers: { Cookie }, redirect: 'manual' })).status;
-    };
-    expect([await board(strict), await board(portal)]).toEqual([403, 200]);
-  });
 });
 
 describe('an account', () => {

@@ -20,7 +20,6 @@ import { memberRoutes, secondFactorRoute } from './members/member-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { accountRoutes } from './operator/account-routes.ts';
 import { changeRoutes } from './operator/change-routes.ts';
-import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
 import { overviewRoutes } from './overview/overview-routes.ts';
@@ -28,7 +27,6 @@ import { permissionsIn, ROUTES } from './permissions.ts';
 import { problemHandler } from './problem-handler.ts';
 import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
 import { receiptRoutes } from './receipts/receipt-routes.ts';
-import { redirectToSignIn, requireOperator } from './require-session.ts';
 import { reviewRoutes } from './review/review-routes.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
@@ -50,13 +48,6 @@ function requireSameOrigin(portalUrl: string): RequestHandler {
     next();
   };
 }
-
-const QUEUE_BOARD = '/operator/queues';
-/** bull-board's page needs a base URI for its assets; the hash allows the one inline style of its notifications. */
-const QUEUE_BOARD_POLICY = {
-  baseUri: ["'self'"],
-  styleSrc: ["'self'", "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='"],
-};
 
 /** Max bytes of unsent responses over all accounts. */
 const MAX_UNSENT_BYTES = 134_217_728;
@@ -120,14 +111,6 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   app.use(startRequest({ logger, metrics }));
   app.use(securityHeaders(isHttps));
   app.use('/api', api);
-  app.use(QUEUE_BOARD, securityHeaders(isHttps, QUEUE_BOARD_POLICY));
-  app.use(
-    QUEUE_BOARD,
-    sameOrigin,
-    redirectToSignIn(deps, '/operator'),
-    requireOperator(config),
-    queueBoard(deps.queues, QUEUE_BOARD),
-  );
   app.use(helpPages());
   app.use(servePage(config.PORTAL_URL));
   app.use(problemHandler(logger));
@@ -147,7 +130,7 @@ function rejectDeepNesting(_request: unknown, _response: unknown, rawBody: Buffe
 }
 
 /** Content comes as files from this origin only: no inline script or style, no frames, no other host. */
-function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) {
+function securityHeaders(isHttps: boolean) {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -161,7 +144,6 @@ function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) 
         formAction: ["'self'"],
         baseUri: ["'none'"],
         frameAncestors: ["'none'"],
-        ...more,
       },
     },
     referrerPolicy: { policy: 'same-origin' },

@@ -4,27 +4,12 @@ import type { Role } from '@orders/database/users/users.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
-import type { Request, RequestHandler, Response } from 'express';
-import type { PortalConfig } from './config.ts';
-import { contextOf, personOf } from './context.ts';
+import type { Request, Response } from 'express';
+import { contextOf } from './context.ts';
 import type { PortalDeps } from './deps.ts';
-import { lacksSecondFactor } from './second-factor-policy.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
 type SessionDeps = Pick<PortalDeps, 'auth' | 'database'>;
-
-/** As `loadSession`, for pages: redirects to the sign-in page without a session. */
-export function redirectToSignIn(deps: SessionDeps, signInPage: string): RequestHandler {
-  return async (request, response, next) => {
-    try {
-      await loadSession(deps, request, response);
-    } catch (error) {
-      if (!(error instanceof Problem && error.code === 'not_signed_in')) throw error;
-      return response.redirect(303, signInPage);
-    }
-    next();
-  };
-}
 
 /**
  * Loads the signed-in user by the session cookie. It queries Postgres on each request, so an ended session, or a membership that was removed,
@@ -72,14 +57,4 @@ async function findSession(auth: Auth, request: Request) {
 /** Copies the library's cookies to the response. */
 export function forwardCookies(from: Headers, response: Response): void {
   for (const cookie of from.getSetCookie()) response.append('Set-Cookie', cookie);
-}
-
-/** Answers `not_found` to everybody else, so that operators' pages stay hidden. */
-export function requireOperator(config: PortalConfig): RequestHandler {
-  return (request, _response, next) => {
-    const person = personOf(request);
-    if (person.role !== 'operator') throw new Problem('not_found');
-    if (lacksSecondFactor(person, null, config)) throw new Problem('second_factor_required');
-    next();
-  };
 }

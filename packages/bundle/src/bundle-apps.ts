@@ -16,7 +16,6 @@ const EXTERNAL_PACKAGES = [
     path: 'apps/intake/node_modules/swagger-ui-dist',
     files: ['LICENSE', 'NOTICE', 'favicon-32x32.png', 'swagger-ui.css', 'swagger-ui-bundle.js'],
   },
-  { path: 'apps/portal/node_modules/@bull-board/ui', files: ['dist/**/*.*'] },
 ];
 /** Optional dependencies of knex and pg that are not installed. */
 const OPTIONAL_PACKAGES = [

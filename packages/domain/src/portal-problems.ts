@@ -70,7 +70,6 @@ export const PORTAL_PROBLEMS = kindsOf({
     'The previous secret still verifies. Wait until it expires, or rotate without an overlap, which ends both at once.',
     { title: 'Two signing secrets verify' },
   ],
-  queue_unavailable: [503, 'The queue is unavailable. No order is lost: orders wait in Postgres until it is back.'],
   user_elsewhere: [
     409,
     'Somebody with this address is a user of another account or role. Remove that user first.',

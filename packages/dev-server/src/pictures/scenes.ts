@@ -37,7 +37,6 @@ export const SCENES: Scene[] = [
   { name: 'users', as: 'operator', path: () => '/operator/users' },
   { name: 'service', as: 'operator', path: () => '/operator/service' },
   { name: 'operator-log', as: 'operator', path: () => '/operator/log' },
-  { name: 'queues', as: 'operator', path: () => '/operator/queues' },
 ];
 
 async function openOrder(page: Page): Promise<void> {

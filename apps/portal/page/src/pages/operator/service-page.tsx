@@ -25,9 +25,6 @@ export default function ServicePage(): ReactNode {
     <div className="stack">
       <PageHeader title={t('common:nav.service')} about={t('service.about')}>
         <HelpLink page="service" />
-        <a className="button" href="/operator/queues">
-          {t('service.board')}
-        </a>
       </PageHeader>
       <Loaded query={service} skeleton={<Skeleton shape="blocks" count={1} />}>
         {(state) => <State state={state} />}
