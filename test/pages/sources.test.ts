@@ -40,7 +40,7 @@ describeWith('chromium')('in a browser', () => {
   test('a shop on Shopify is connected in three steps, from the empty list to the order', async () => {
     const { person, path } = await holder();
     const page = await openPageAs(portal, person, path);
-    await page.getByText('No sources yet').waitFor();
+    await page.getByText('No shop is connected yet').waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Connect a platform' }).click();
     await expectAccessible(page);

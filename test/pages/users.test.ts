@@ -90,13 +90,13 @@ describe('the users of an account', () => {
     const permissions = async () => (await client.get('/session')).body.accounts?.[0].permissions;
     const page = await openPageAs(portal, owner, path);
     await rowOf(page, viewer).getByText('viewer', { exact: true }).waitFor();
-    await page.getByRole('button', { name: `Change role: ${viewer.email}` }).click();
+    await act(page, 'Change role', viewer);
     await page.getByRole('radio', { name: 'developer', exact: true }).check();
     await expectFits(page);
     await page.getByRole('button', { name: 'Save' }).click();
     await rowOf(page, viewer).getByText('developer', { exact: true }).waitFor();
     expect(await permissions()).toEqual(['read', 'develop']);
-    await page.getByRole('button', { name: `Remove: ${viewer.email}` }).click();
+    await act(page, 'Remove', viewer);
     await page.getByText('can no longer open this account').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await rowOf(page, viewer).waitFor({ state: 'detached' });
@@ -112,23 +112,23 @@ describe('the users of an account', () => {
     const { owner, viewer, path } = await openAccount();
     const page = await openPageAs(portal, owner, path);
     const refusal = page.getByRole('dialog').getByText('would be left without an owner');
-    await page.getByRole('button', { name: `Change role: ${owner.email}` }).click();
+    await act(page, 'Change role', owner);
     await page.getByRole('radio', { name: 'viewer', exact: true }).check();
     await page.getByText('You will no longer be an owner and cannot manage users.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await refusal.waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: `Remove: ${owner.email}` }).click();
+    await act(page, 'Remove', owner);
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await refusal.waitFor();
     await page.keyboard.press('Escape');
     await gone(page);
     // With a second owner it is possible, and then the page is no longer theirs.
-    await page.getByRole('button', { name: `Change role: ${viewer.email}` }).click();
+    await act(page, 'Change role', viewer);
     await page.getByRole('radio', { name: 'owner', exact: true }).check();
     await page.getByRole('button', { name: 'Save' }).click();
     await rowOf(page, viewer).getByText('owner', { exact: true }).waitFor();
-    await page.getByRole('button', { name: `Change role: ${owner.email}` }).click();
+    await act(page, 'Change role', owner);
     await page.getByRole('radio', { name: 'viewer', exact: true }).check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Your role in this account does not permit this').waitFor();
@@ -193,6 +193,12 @@ describe('an invitation to another account', () => {
   });
 });
 
+/** Chooses what to do with a user from their menu. */
+async function act(page: Page, name: string, { email }: { email: string }): Promise<void> {
+  await page.getByRole('button', { name: `Actions: ${email}` }).click();
+  await page.getByRole('button', { name, exact: true }).click();
+}
+
 describe('a change of an operator', () => {
   beforeEach(() => knex('operator_changes').delete());
 
@@ -231,16 +237,12 @@ describe('a change of an operator', () => {
       await page.getByRole('dialog').getByRole('button', { name }).click();
       await gone(page);
     };
-    const act = async (name: string) => {
-      await button(`Actions: ${other.email}`).click();
-      await button(name).click();
-    };
-    await act('Remove');
+    await act(page, 'Remove', other);
     await confirm('Remove');
     await button(`Withdraw: Remove ${other.email}`).click();
     await confirm('Withdraw');
     await page.getByText('Nothing was changed.').waitFor();
-    await act('Sign out everywhere');
+    await act(page, 'Sign out everywhere', other);
     await confirm('Sign out everywhere');
     await button(`Withdraw: Sign ${other.email} out everywhere`).waitFor();
     const second = await openPageAs(portal, other, '/operator/users', PHONE);

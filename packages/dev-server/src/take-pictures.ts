@@ -134,7 +134,13 @@ function pictures(): Picture[] {
 async function signIn(browser: Browser, dev: DevFile) {
   const stateOf = async (role: DevFile['signIns'][number]['role']) => {
     const context = await browser.newContext();
-    await signInAs(await context.newPage(), dev, role);
+    const page = await context.newPage();
+    await signInAs(page, dev, role);
+    // The sign-ins of earlier pictures ask for a confirmation, above every page.
+    await page.waitForLoadState('networkidle');
+    const known = page.getByRole('button', { name: 'Yes', exact: true });
+    if (await known.isVisible()) await known.click();
+    await page.waitForLoadState('networkidle');
     const storageState = await context.storageState();
     await context.close();
     return { storageState };

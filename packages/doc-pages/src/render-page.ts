@@ -78,6 +78,9 @@ export function renderPage(page: DocPage, pages: readonly DocPage[], site: DocSi
     const attributes = language ? ` lang="${language}" hreflang="${language}"` : '';
     return `<a href="${href}"${attributes}>${escapeHtml(text)}</a>`;
   });
+  const list = `<details><summary>${labels.contents}</summary>${contents(page, pages, hrefOf)}</details>`;
+  // The index is a list of all pages itself.
+  const nav = page.name === 'README' ? '' : `<nav aria-label="${labels.contents}">${list}</nav>`;
   return `<!doctype html>
 <html lang="${site.language}"${site.direction ? ` dir="${site.direction}"` : ''}>
 <head>
@@ -90,7 +93,7 @@ ${site.head(page)}
 <a class="skip" href="#content">${labels.skip}</a>
 <header><a class="brand" href="${at}">${escapeHtml(site.name)}</a>${links.join('')}</header>
 <div class="columns">
-<nav aria-label="${labels.contents}"><details><summary>${labels.contents}</summary>${contents(page, pages, hrefOf)}</details></nav>
+${nav}
 <main id="content">
 ${toHtml(page.markdown, hrefOf, labels.anchor)}
 ${next ? `<p class="next">${labels.next}: <a rel="next" href="${hrefOf(next.name)}">${escapeHtml(next.title)}</a></p>` : ''}

@@ -14,7 +14,7 @@ export interface User {
   name: string;
   role: Role;
   /** By account id; empty for an operator. */
-  memberships: { account_id: number; role: MemberRole }[];
+  memberships: { account_id: number; account_name: string; role: MemberRole }[];
   created_at: Date;
   last_signed_in_at: Date | null;
 }
@@ -41,8 +41,9 @@ export async function listUsers(
   return run<User>(
     connection,
     `select u.id as user_id, u.email, u.name, u.role, u.created_at, u.last_signed_in_at,
-            array(select jsonb_build_object('account_id', m.account_id, 'role', m.role)
-                  from memberships m where m.user_id = u.id order by m.account_id) as memberships
+            array(select jsonb_build_object('account_id', account_id, 'account_name', a.name, 'role', m.role)
+                  from memberships m join accounts a using (account_id)
+                  where m.user_id = u.id order by account_id) as memberships
      from users u where ${matches} order by u.email limit ${limit ?? 'all'}`,
     values,
   );

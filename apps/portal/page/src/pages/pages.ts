@@ -2,12 +2,15 @@ import {
   Activity,
   Building2,
   ChartColumn,
+  CircleX,
   CodeXml,
+  History,
   Inbox,
   type LucideIcon,
   ReceiptText,
   Settings,
   Store,
+  Upload,
   Users,
 } from 'lucide-react';
 import type { ComponentType } from 'react';
@@ -19,6 +22,8 @@ export interface PageEntry {
   path: string;
   name: string;
   Page: LazyPage;
+  /** If it is not that of its section. */
+  Icon?: LucideIcon | undefined;
   /** Without it, the page is neither offered nor shown. */
   permission: Permission | undefined;
 }
@@ -28,8 +33,8 @@ const page = (
   name: string,
   load: () => Promise<{ default: ComponentType }>,
   texts: readonly string[],
-  permission?: Permission,
-): PageEntry => ({ path, name, Page: lazyPage(name, load, texts), permission });
+  { permission, Icon }: Partial<PageEntry> = {},
+): PageEntry => ({ path, name, Page: lazyPage(name, load, texts), Icon, permission });
 
 /** An entry of the navigation: its first page, which has links to the others. `name` is its locale key below `nav`. */
 export interface Section {
@@ -53,7 +58,9 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
     Icon: ReceiptText,
     pages: [
       page('/receipts', 'receipts', () => import('./deliveries/receipts-page.tsx'), ['receipts', 'review']),
-      page('/rejected', 'rejected', () => import('./deliveries/rejected-page.tsx'), ['integrations']),
+      page('/rejected', 'rejected', () => import('./deliveries/rejected-page.tsx'), ['integrations'], {
+        Icon: CircleX,
+      }),
     ],
   },
   {
@@ -66,7 +73,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
         'integrations',
         'receipts',
       ]),
-      page('/upload', 'upload', () => import('./shops/upload/upload-page.tsx'), ['upload', 'review']),
+      page('/upload', 'upload', () => import('./shops/upload/upload-page.tsx'), ['upload', 'review'], { Icon: Upload }),
     ],
   },
   {
@@ -84,14 +91,16 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
   {
     name: 'people',
     Icon: Users,
-    pages: [page('/users', 'people', () => import('./people/members-page.tsx'), ['users'], 'manage')],
+    pages: [page('/users', 'people', () => import('./people/members-page.tsx'), ['users'], { permission: 'manage' })],
   },
   {
     name: 'activity',
     Icon: ChartColumn,
     pages: [
       page('/overview', 'overview', () => import('./activity/overview-page.tsx'), ['overview', 'review']),
-      page('/log', 'log', () => import('./activity/log-page.tsx'), ['audit', 'integrations', 'review']),
+      page('/log', 'log', () => import('./activity/log-page.tsx'), ['audit', 'integrations', 'review'], {
+        Icon: History,
+      }),
     ],
   },
 ];
@@ -103,7 +112,7 @@ export const OPERATOR_SECTIONS: readonly Section[] = [
     Icon: Building2,
     pages: [
       page('', 'accounts', () => import('./operator/operator-page.tsx'), ['operator']),
-      page('/users', 'users', () => import('./operator/users-page.tsx'), ['operator', 'users']),
+      page('/users', 'users', () => import('./operator/users-page.tsx'), ['operator', 'users'], { Icon: Users }),
     ],
   },
   {
@@ -111,7 +120,9 @@ export const OPERATOR_SECTIONS: readonly Section[] = [
     Icon: Activity,
     pages: [
       page('/service', 'service', () => import('./operator/service-page.tsx'), ['operator', 'receipts']),
-      page('/log', 'operatorLog', () => import('./operator/log-page.tsx'), ['audit', 'integrations', 'review']),
+      page('/log', 'operatorLog', () => import('./operator/log-page.tsx'), ['audit', 'integrations', 'review'], {
+        Icon: History,
+      }),
     ],
   },
 ];

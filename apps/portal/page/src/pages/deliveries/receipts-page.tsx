@@ -168,6 +168,11 @@ function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactNode {
   const accountId = useAccountId();
   return (
     <ul className="plain card receipt-rows">
+      <li className="receipt-row receipt-head" aria-hidden="true">
+        {(['state', 'order', 'details', 'received'] as const).map((name) => (
+          <span key={name}>{t(`column.${name}`)}</span>
+        ))}
+      </li>
       {receipts.map((receipt) => {
         const { receipt_id, source_order_id, status, channel, source, error, warning_count, received_at } = receipt;
         return (

@@ -1,9 +1,9 @@
-import { Search } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useSearch } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Form } from '../../components/form-dialog.tsx';
+import { SearchField } from '../../components/search-field.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
 
 const STATES = ['dead', 'failed', 'received', 'normalized', 'written', 'duplicate'] as const;
@@ -43,32 +43,23 @@ export function SearchBox(props: { filters: Filters; change: (patch: Partial<Fil
   const { filters, change } = props;
   const { t } = useTranslation('receipts');
   const [q, setQ] = useState(filters.q);
-  const id = useId();
   const [location] = useLocation();
   useEffect(() => setQ(filters.q), [filters.q]);
   return (
     <>
       <search>
-        <Form className="field" onSubmit={() => change({ q })}>
-          <label htmlFor={`${id}-q`}>{t('search.label')}</label>
-          <div className="receipts-search">
-            <input
-              id={`${id}-q`}
-              type="search"
-              dir="auto"
-              maxLength={255}
-              autoComplete="off"
-              spellCheck="false"
-              value={q}
-              onChange={(event) => {
-                setQ(event.target.value);
-                if (event.target.value === '') change({ q: '' });
-              }}
-            />
-            <Button Icon={Search} type="submit" kind="main">
-              {t('search.submit')}
-            </Button>
-          </div>
+        <Form className="row" onSubmit={() => change({ q })}>
+          <SearchField
+            label={t('search.label')}
+            hint={t('search.label')}
+            maxLength={255}
+            value={q}
+            onChange={(typed) => {
+              setQ(typed);
+              if (typed === '') change({ q: '' });
+            }}
+          />
+          <Button type="submit">{t('search.submit')}</Button>
         </Form>
       </search>
       <TabLinks

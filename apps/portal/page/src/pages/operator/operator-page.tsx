@@ -7,12 +7,13 @@ import type { AccountPage, AccountRow } from '../../api/operator.ts';
 import { usePagedList } from '../../api/queries.ts';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Field, NameField } from '../../components/field.tsx';
+import { NameField } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { EmptyState, Paged, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { SearchField } from '../../components/search-field.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { ManageAccount } from './manage-account.tsx';
@@ -36,9 +37,13 @@ export default function OperatorPage(): ReactNode {
         <HelpLink page="accounts" />
         <NewAccount />
       </PageHeader>
-      <div className="narrow-search">
-        <Field label={t('accounts.search')} type="search" dir="auto" value={text} onChange={setText} />
-      </div>
+      <SearchField
+        label={t('accounts.search')}
+        hint={t('accounts.search')}
+        maxLength={200}
+        value={text}
+        onChange={setText}
+      />
       <Paged
         list={list}
         skeleton={8}

@@ -135,11 +135,13 @@ function Roles({ user }: { user: UserRow }): ReactNode {
     <>
       {user.role === 'operator' && <span className="badge">{t('common:role.operator')}</span>}
       <ul className="plain user-memberships">
-        {user.memberships.map(({ account_id, role }) => (
-          <li key={account_id}>
+        {user.memberships.map(({ account_id, account_name, role }) => (
+          <li key={account_id} className="row">
+            <span className="badge">{t(`common:role.${role}`)}</span>
             <Link href={`/operator/users?account=${account_id}`}>
-              {t('users.memberOf', { role: t(`common:role.${role}`), id: account_id })}
+              <bdi>{account_name}</bdi>
             </Link>
+            <span className="hint">#{account_id}</span>
           </li>
         ))}
       </ul>

@@ -54,7 +54,7 @@ export function useCommands(accountId: number | undefined): CommandGroupEntry[] 
     run: () => navigate(path),
   });
   const pagesOf = ({ Icon, pages }: Section, base: string) =>
-    pages.map(({ name, path }) => open(`page ${name}`, t(`nav.${name}`), Icon, base + path));
+    pages.map((page) => open(`page ${page.name}`, t(`nav.${page.name}`), page.Icon ?? Icon, base + page.path));
   const pages = [
     ...(accountId === undefined
       ? []

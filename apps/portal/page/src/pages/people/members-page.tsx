@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts';
 import type { InvitationLink } from '../../api/operator.ts';
 import { useGet, usePagedList } from '../../api/queries.ts';
 import { SESSION_QUERY, useAccountId, useSession } from '../../api/session.ts';
+import { ActionMenu } from '../../components/action-menu.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Confirm } from '../../components/form-dialog.tsx';
@@ -97,15 +98,6 @@ function MembersTable(props: {
 }): ReactNode {
   const { t } = useTranslation('users');
   const { email: own } = useSession();
-  const button = (member: Member, what: 'role' | 'remove', name: string) => (
-    <Button
-      kind={what === 'remove' ? 'bad' : undefined}
-      aria-label={t('actionFor', { action: name, email: member.email })}
-      onClick={() => props.onAsk(what, member)}
-    >
-      {name}
-    </Button>
-  );
   return (
     <div className="card table-card">
       <DataTable
@@ -132,10 +124,13 @@ function MembersTable(props: {
         actions={{
           header: t('actions'),
           of: (member) => (
-            <>
-              {button(member, 'role', t('changeRole'))}
-              {button(member, 'remove', t('remove'))}
-            </>
+            <ActionMenu
+              label={t('actionFor', { action: t('actions'), email: member.email })}
+              actions={[
+                { name: t('changeRole'), run: () => props.onAsk('role', member) },
+                { name: t('remove'), isDestructive: true, run: () => props.onAsk('remove', member) },
+              ]}
+            />
           ),
         }}
       />

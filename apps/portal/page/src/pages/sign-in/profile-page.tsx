@@ -42,11 +42,23 @@ function Sessions(): ReactNode {
   const queryClient = useQueryClient();
   const query = useGet<{ sessions: OpenSession[] }>(['sessions'], '/sessions');
   const end = useAction({
-    mutationFn: (id: string) => call('DELETE', `/sessions/${id}`),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
+    mutationFn: async (ids: string[]) => {
+      for (const id of ids) await call('DELETE', `/sessions/${id}`);
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
   });
+  const others = query.data?.sessions.filter(({ current }) => !current).map(({ session_id }) => session_id) ?? [];
   return (
-    <Card title={t('profile.sessions')}>
+    <Card
+      title={t('profile.sessions')}
+      actions={
+        others.length > 1 && (
+          <Button disabled={end.isPending} onClick={() => end.mutate(others)}>
+            {t('profile.endOthers')}
+          </Button>
+        )
+      }
+    >
       <Loaded query={query}>
         {({ sessions }) => (
           <ul className="plain stack">
@@ -56,7 +68,9 @@ function Sessions(): ReactNode {
                 {current ? (
                   <span className="badge">{t('profile.current')}</span>
                 ) : (
-                  <Button onClick={() => end.mutate(session_id)}>{t('profile.end')}</Button>
+                  <Button disabled={end.isPending} onClick={() => end.mutate([session_id])}>
+                    {t('profile.end')}
+                  </Button>
                 )}
               </li>
             ))}

@@ -1,6 +1,6 @@
-import { Search } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { SearchField } from '../../../components/search-field.tsx';
 import type { Filters } from './filters.ts';
 
 const DEBOUNCE_MS = 250;
@@ -40,30 +40,22 @@ export function SearchBox(props: {
     onSubmit(query);
   };
   return (
-    <div className="search-box">
-      <Search aria-hidden="true" size={16} />
-      <input
-        ref={input}
-        type="search"
-        // With `auto`, an empty box and its placeholder would be left-to-right in Arabic too.
-        dir={text === '' ? undefined : 'auto'}
-        aria-label={t('filter.search')}
-        placeholder={t('filter.searchHint')}
-        autoComplete="off"
-        spellCheck="false"
-        maxLength={200}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          onSubmit(null);
-        }}
-        onKeyDown={(event) => {
-          if (event.nativeEvent.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
-          event.preventDefault();
-          event.currentTarget.blur();
-          if (event.key === 'Enter') submit();
-        }}
-      />
-    </div>
+    <SearchField
+      label={t('filter.search')}
+      hint={t('filter.searchHint')}
+      maxLength={200}
+      value={text}
+      input={input}
+      onChange={(typed) => {
+        setText(typed);
+        onSubmit(null);
+      }}
+      onKeyDown={(event) => {
+        if (event.nativeEvent.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
+        event.preventDefault();
+        event.currentTarget.blur();
+        if (event.key === 'Enter') submit();
+      }}
+    />
   );
 }
