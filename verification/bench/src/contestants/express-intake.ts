@@ -8,11 +8,7 @@ import { endOnSignal, readSetting } from './environment.ts';
 export const ORDER = Joi.object<IncomingOrder>({ source_order_id: Joi.string().min(1).max(255).required() }).unknown();
 
 /** Serves until SIGTERM. `close` is called after the last reply. */
-export async function serveExpress(
-  accept: AcceptOrder,
-  close: () => Promise<unknown>,
-  schema = ORDER,
-): Promise<void> {
+export async function serveExpress(accept: AcceptOrder, close: () => Promise<unknown>, schema = ORDER): Promise<void> {
   const server = createApp(accept, schema).listen(Number(readSetting('PORT')), '127.0.0.1');
   await once(server, 'listening');
   endOnSignal(async () => {
