@@ -148,5 +148,6 @@ export async function afterKeys(page: Page): Promise<void> {
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // Not by its role: what is closed has none, before it is removed.
+  await page.locator('dialog').waitFor({ state: 'detached' });
 }

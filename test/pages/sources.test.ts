@@ -436,7 +436,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('link', { name: 'كل المصادر' }).click();
     await page.getByRole('button', { name: 'إزالة' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'إزالة المصدر' }).click();
-    await page.getByText('لا توجد مصادر بعد').waitFor();
+    await page.getByText('لا يوجد متجر مربوط بعد').waitFor();
   });
 
   test('an order shows what its platform sent, and a member that is not read becomes a detail', async () => {

@@ -154,9 +154,12 @@ describeWith('chromium')('the help in a browser', () => {
         await page.emulateMedia({ colorScheme: 'dark' });
         await page.setViewportSize({ width: 320, height: 700 });
         const contents = page.getByRole('navigation').getByRole('link');
-        expect(await contents.first().isVisible()).toBe(false);
-        await page.locator('summary').click();
-        await contents.last().waitFor();
+        if (name === 'README') expect(await contents.count()).toBe(0);
+        else {
+          expect(await contents.first().isVisible()).toBe(false);
+          await page.locator('summary').click();
+          await contents.last().waitFor();
+        }
         if (hasAxe(name)) await expectAccessible(page);
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect({ name, overflow }).toEqual({ name, overflow: 0 });
@@ -170,7 +173,7 @@ describeWith('chromium')('the help in a browser', () => {
     await page.evaluate(`localStorage.setItem('theme', 'dark')`);
     await page.goto(`${portal.url}/help/en`);
     expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
-    await page.getByRole('navigation').getByRole('link', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Keyboard shortcuts' }).click();
     await page.getByRole('link', { name: 'العربية' }).click();
     await page.waitForURL('**/help/ar/shortcuts');
     await page.locator('h1', { hasText: 'اختصارات لوحة المفاتيح' }).waitFor();
