@@ -338,6 +338,13 @@ describeWith('chromium')('in a browser', () => {
         );
         expect([path, width]).toEqual([path, inner]);
       }
+      await page.goto(`${portal.url}/operator`);
+      const icon = page.locator('.search-field svg');
+      const isIn = await icon.evaluate((svg) => {
+        const [inner, outer] = [svg, svg.nextElementSibling].map((one) => one?.getBoundingClientRect());
+        return inner && outer && inner.top > outer.top && inner.bottom < outer.bottom && inner.left > outer.left;
+      });
+      expect(isIn).toBe(true);
     }
   });
 

@@ -136,11 +136,16 @@ async function signIn(browser: Browser, dev: DevFile) {
     const context = await browser.newContext();
     const page = await context.newPage();
     await signInAs(page, dev, role);
-    // The sign-ins of earlier pictures ask for a confirmation, above every page.
-    await page.waitForLoadState('networkidle');
+    // Each sign-in of earlier pictures asks for a confirmation, above every page.
     const known = page.getByRole('button', { name: 'Yes', exact: true });
-    if (await known.isVisible()) await known.click();
-    await page.waitForLoadState('networkidle');
+    const isAsked = async () => {
+      await page.goto(dev.portalUrl, { waitUntil: 'networkidle' });
+      return known.isVisible();
+    };
+    while (await isAsked()) {
+      await known.click();
+      await page.waitForTimeout(300);
+    }
     const storageState = await context.storageState();
     await context.close();
     return { storageState };
