@@ -13,6 +13,8 @@ const CLOSE_BRACKET = 0x5d;
  * no nesting can overflow a stack. For invalid JSON the result is meaningless, but it never throws.
  */
 export function isDeeperThan(limit: number, json: Uint8Array): boolean {
+  // Most bodies have too few brackets for it, which is seen many times faster.
+  if (!opensMoreThan(limit, json)) return false;
   let depth = 0;
   let inString = false;
   for (let i = 0; i < json.length; i++) {
@@ -24,6 +26,14 @@ export function isDeeperThan(limit: number, json: Uint8Array): boolean {
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > limit) return true;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+  }
+  return false;
+}
+
+function opensMoreThan(limit: number, json: Uint8Array): boolean {
+  let count = 0;
+  for (const bracket of [OPEN_BRACE, OPEN_BRACKET]) {
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) if (++count > limit) return true;
   }
   return false;
 }
