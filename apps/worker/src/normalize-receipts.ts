@@ -5,7 +5,7 @@ import type { WritableOrder } from '@orders/database/orders/write-orders.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import { absentFields } from '@orders/domain/absent-fields.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
-import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
+import { LONG_BODY_BYTES, parseStoredBody } from '@orders/domain/parse-body.ts';
 import type { PendingReceipt } from './receipts/pending-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import type { WorkerBatch } from './worker-batch.ts';
@@ -34,13 +34,13 @@ export async function normalizeReceipts(
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is missing');
       writable.push({
-        ...normalizeOrder(parseBody(body)),
+        ...normalizeOrder(parseStoredBody(body)),
         receiptId,
         accountId,
         attempts,
         // Computed when read: only a duplicate needs them, and finding them in every order would make normalizing a third slower.
         get absent() {
-          return absentFields(parseBody(body));
+          return absentFields(parseStoredBody(body));
         },
       });
     } catch (error) {

@@ -8,7 +8,7 @@ import { mergeSent } from '@orders/domain/absent-fields.ts';
 import { compareChangedDelivery, type Difference, isDeliveryChanged } from '@orders/domain/compare-orders.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
-import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
+import { LONG_BODY_BYTES, parseStoredBody } from '@orders/domain/parse-body.ts';
 
 /** The content of a duplicate receipt. */
 export type DuplicateOrder = WritableOrder & DuplicateReceipt;
@@ -137,7 +137,7 @@ async function readVersion(
   const { acceptedId, body } = accepted;
   if (body === null || count > MAX_VERSIONS) return null;
   if (body.length > LONG_BODY_BYTES) await yieldToEventLoop();
-  const sent = normalizeSent(parseBody(body));
+  const sent = normalizeSent(parseStoredBody(body));
   if (acceptedId === null || sent.absent.length === 0) return sent.order;
   const [earlier] = await findAcceptedVersions(database, [row], { readsBodies: true, beforeId: acceptedId });
   const before = earlier && (await readVersion(database, earlier, row, count + 1));
