@@ -47,7 +47,6 @@ test('a sentence that names three of the four processes names all', () => {
     'know it.', // security.md: the worker has no SECRETS_KEY
     'with a heap of 512 MB', // guarantees.md: what a test runs
     'two intakes, two workers and two notifiers', // guarantees.md: what the fault run runs
-    '116, 99, 127 MiB', // performance.md: what was measured
     "run with the rights of the schema's owner", // docs/decisions/dispatching-and-cancelling.md
     '| `QUEUE_URL` |',
     'SECRETS_KEY',
