@@ -18,8 +18,7 @@ export function SearchField(props: {
       <input
         ref={input}
         type="search"
-        // With `auto`, an empty box and its placeholder would be left-to-right in Arabic too.
-        dir={value === '' ? undefined : 'auto'}
+        dir="auto"
         aria-label={label}
         placeholder={hint}
         autoComplete="off"

@@ -4,8 +4,8 @@ import type { AuditEvent, AuditPage } from '../../api/operator.ts';
 import { usePagedList } from '../../api/queries.ts';
 import { Actor } from '../../components/actor.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Field } from '../../components/field.tsx';
 import { EmptyState, Paged } from '../../components/loaded.tsx';
+import { SearchField } from '../../components/search-field.tsx';
 import { fullTime, logTime, timeZone } from '../../components/time.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { EventDetails, EventSubject } from './event-details.tsx';
@@ -33,7 +33,7 @@ export function AuditList(props: {
   return (
     <>
       <div className="audit-filters">
-        <Field label={t('search')} hint={searchHint} type="search" dir="auto" value={text} onChange={setText} />
+        <SearchField label={t('search')} hint={searchHint} maxLength={255} value={text} onChange={setText} />
         {filter}
       </div>
       <Paged list={list} skeleton={8} empty={<EmptyState title={t(none)} text={t(`${none}About`)} />}>

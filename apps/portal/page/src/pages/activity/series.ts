@@ -16,13 +16,13 @@ export interface Series {
 export const OUTCOMES: Series[] = [
   { name: 'written', colour: 'var(--good)', of: (point) => point.written, format: formatCount },
   { name: 'duplicate', colour: 'var(--series-2)', of: (point) => point.duplicate, format: formatCount },
-  { name: 'moving', colour: 'var(--line-strong)', of: pendingOf, format: formatCount },
+  { name: 'moving', colour: 'var(--series-3)', of: pendingOf, format: formatCount },
   { name: 'failed', colour: 'var(--warn)', of: (point) => point.failed, format: formatCount },
   { name: 'dead', colour: 'var(--bad)', of: (point) => point.dead, format: formatCount },
 ];
 
 export const LATENCIES: Series[] = [
-  { name: 'p50', colour: 'var(--series-2)', of: (point) => point.p50_ms, format: formatDuration },
+  { name: 'p50', colour: 'var(--accent)', of: (point) => point.p50_ms, format: formatDuration },
   { name: 'p99', colour: 'var(--series-4)', isDashed: true, of: (point) => point.p99_ms, format: formatDuration },
 ];
 

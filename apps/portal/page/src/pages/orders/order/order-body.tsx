@@ -88,7 +88,11 @@ function OrderHistory({ history }: Pick<OrderDetail, 'history'>): ReactNode {
                 <Ago at={entry.at} />
               </span>
             </p>
-            {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
+            {entry.reason !== null && (
+              <p>
+                <bdi>{entry.reason}</bdi>
+              </p>
+            )}
             {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
             {entry.changes && (
               <ChangeList
